@@ -24,7 +24,7 @@ from saltern.chains.legs import Legs
 from saltern.chains.main_line import main_line
 from saltern.chains.statuses import Leg
 from saltern.chains.targets import unmatched
-from saltern.language.late import escaped, filled
+from saltern.language.late import escape_references, fill_references
 
 
 @pytest.fixture
@@ -379,7 +379,7 @@ def test_what_is_escaped_is_filled_with_itself(parts: list[str]) -> None:
     def never(reference: object) -> object:
         raise AssertionError(f"{reference} is no reference of {text!r}")
 
-    assert filled(escaped(text), never) == text
+    assert fill_references(escape_references(text), never) == text
 
 
 def test_a_test_run_says_what_would_be_done_and_does_nothing(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_the_page_tells_what_there_is_of_salt_without_salt() -> None:
     import re
 
     from saltern.compat import shim
-    from saltern.compat.imports import shimmed
+    from saltern.compat.imports import import_shim
 
     page = DOCS.read_text(encoding="utf-8").partition("## Without Salt")[2].partition("\n## ")[0]
     rows = {
@@ -126,7 +126,7 @@ def test_the_page_tells_what_there_is_of_salt_without_salt() -> None:
         for name, names in re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page, re.M)
     }
     for name, names in rows.items():
-        module = shimmed(name, names)
+        module = import_shim(name, names)
         assert [one for one in names if not hasattr(module, one)] == [], name
     there = {
         info.name.replace(shim.__name__, "salt")

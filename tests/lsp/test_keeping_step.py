@@ -13,7 +13,7 @@ from tests.lsp.editor import Editor
 from saltern.lsp.cursor import at
 from saltern.lsp.nodes import page_of
 from saltern.lsp.outline import outline
-from saltern.lsp.positions import Lines, edited
+from saltern.lsp.positions import Lines, edit_text
 
 PIECES = [
     *("\n", "\r\n", "\r", "\u2028", "\x0b", "\x0c", "\x85", "😀", "é", "\ufeff", "\t", "  ", "- ", ": ", ":"),
@@ -113,7 +113,7 @@ def test_places_and_positions_lead_to_each_other(text: str, place: tuple[int, in
         offset = lines.offset(*place)
         assert 0 <= offset <= len(text)
         assert lines.offset(*lines.position(offset)) == offset
-        assert edited(lines, place, place, "") == text
+        assert edit_text(lines, place, place, "") == text
 
 
 @CALM

@@ -23,7 +23,7 @@ from tools.engines import ROOT as ENGINES
 from tools.salt import OLD_PLACE as SALT_3006
 from tools.salt import PLACE
 
-from saltern.compat.pillars.stack import merged
+from saltern.compat.pillars.stack import merge_stack
 
 SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"
 # Salt needs a library for pillar from git; `make engines` installs it
@@ -161,10 +161,10 @@ layers = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 
 @given(layers, layers)
 def test_the_last_of_a_stack_wins_and_nothing_is_lost(base: dict[str, Any], more: dict[str, Any]) -> None:
-    result = merged(base, more)
+    result = merge_stack(base, more)
     assert set(result) == set(base) | set(more)
-    assert merged(base, {"__": "overwrite", **more}) == more
-    assert merged(base, {"__": "remove", **more}) == {
+    assert merge_stack(base, {"__": "overwrite", **more}) == more
+    assert merge_stack(base, {"__": "remove", **more}) == {
         key: one for key, one in base.items() if key not in more
     }
     for key in set(more) - set(base):

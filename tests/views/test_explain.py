@@ -73,7 +73,7 @@ def test_a_code_has_its_page_with_or_without_brackets(capsys: Capture) -> None:
 def test_all_codes_are_listed(capsys: Capture) -> None:
     assert saltern("explain") == 0
     told = capsys.readouterr().out.split()
-    assert set(codes.known()) <= set(told)
+    assert set(codes.known_codes()) <= set(told)
 
 
 def test_a_misspelled_code_is_not_answered_with_a_missing_tree(capsys: Capture) -> None:

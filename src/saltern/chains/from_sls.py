@@ -14,7 +14,7 @@ from msgspec import Struct, ValidationError, convert
 from saltern.chains.action_body import Call
 from saltern.chains.actions import KINDS
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.language.late import BadReference, Reference, filled
+from saltern.language.late import BadReference, Reference, fill_references
 
 Args = dict[str, Any]
 PREFIX = "action_"
@@ -97,7 +97,7 @@ def _plain(args: Args, id_: str, file: str) -> Args:
         raise _refused(f"{file}: {id_}: a chain has no {reference.text}", "leave late values out")
 
     try:
-        found = filled(args, look)
+        found = fill_references(args, look)
     except BadReference as problem:
         raise _refused(f"{file}: {id_}: {problem}", "") from None
     assert isinstance(found, dict)

@@ -22,7 +22,7 @@ from saltern.facts.read_grains import ReadGrains, read_grains
 from saltern.language.diagnostics import CompileError
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome
-from saltern.report.foreseen import KEEP, foreseen
+from saltern.report.foreseen import KEEP, foreseen_rows
 
 MakeSession = Callable[[dict[str, object]], Session]  # in test mode, with a pillar over the usual one
 WOULD = {"wait": "wait", "health": "look", "reboot": "reboot", "agent": "update"}
@@ -120,7 +120,7 @@ def _outcome(action: Action, report: Report, session: Session) -> dict[str, obje
     changing = [one for one in report.answers if one.result.outcome is Outcome.WOULD_CHANGE]
     would = WOULD.get(action.kind, "change") if changing else ""
     comments = [one.comment for one in failed] or [one.result.comment for one in changing or report.answers]
-    rows = foreseen(report, session.caller.nature)
+    rows = foreseen_rows(report, session.caller.nature)
     return {
         "would": "fail" if failed else would,
         "comment": "\n".join(comments),

@@ -14,7 +14,7 @@ from saltern.chains.action_body import Call
 from saltern.chains.actions import Safety
 from saltern.chains.compile import LegPlan, Segment, state_id
 from saltern.chains.document import Action
-from saltern.language.late import escaped
+from saltern.language.late import escape_references
 from saltern.modules.lib import chain_chunks
 from saltern.system.keeper_process import TOKEN
 
@@ -149,7 +149,7 @@ def _handlers(action: Action, *, salt: bool) -> High:
 def literal_args(args: Mapping[str, object]) -> Mapping[str, object]:
     """Arguments with references escaped: a chain has no registered returns, so ``${delayed:…}`` in a command
     belongs to the command."""
-    found = escaped(dict(args))
+    found = escape_references(dict(args))
     assert isinstance(found, dict)
     return found
 

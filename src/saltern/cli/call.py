@@ -56,6 +56,6 @@ def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, ob
     except (Exception, SystemExit) as problem:
         what = f"{args.function} failed: {type(problem).__name__}: {words_of(problem)}"
         raise OperationError(Diagnostic(code="function-failed", what=what)) from None
-    value = secrets.masked(value)
+    value = secrets.mask_all(value)
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK

@@ -141,7 +141,7 @@ def main(argv: list[str]) -> int:
 
 def _checked(args: SimpleNamespace) -> Checked:
     from saltern.lint.check import check
-    from saltern.lint.choices import choose, excluded
+    from saltern.lint.choices import choose, excluded_patterns
 
     with redirect_stdout(sys.stderr):  # stdout is for findings, so templates print to stderr
         engine = _session(args)
@@ -150,7 +150,7 @@ def _checked(args: SimpleNamespace) -> Checked:
             engine,
             args.words,
             choose(configured, args.rules or (), args.ignore or ()),
-            without=excluded(configured, args.exclude or ()),
+            without=excluded_patterns(configured, args.exclude or ()),
             machines=_machines(args, engine.settings),
         )
 

@@ -54,7 +54,7 @@ def _report_layers(answer: CheckReply) -> None:
 
 
 def _question(args: SimpleNamespace) -> Question:
-    from saltern.lsp.launch import resolved
+    from saltern.lsp.launch import resolve_options
     from saltern.lsp.worker import Question
 
     given = {
@@ -66,7 +66,7 @@ def _question(args: SimpleNamespace) -> Question:
         "grains_file": existing(args.grains),
     }
     options = {name: value for name, value in given.items() if value is not None}
-    config, options, places = resolved(args.config, options, os.environ)
+    config, options, places = resolve_options(args.config, options, os.environ)
     paths = [os.path.realpath(word) for word in args.words if os.path.exists(word)]
     machines = [os.path.abspath(os.path.expanduser(path)) for path in args.machines or ()]
     return Question(

@@ -63,14 +63,14 @@ LINE = CommandLine(
 
 
 def main(argv: list[str]) -> int:
-    from saltern.views.codes import CODE_LIST, known, page
+    from saltern.views.codes import CODE_LIST, known_codes, page
 
     args = parse(LINE, argv)
     if not args.words:
-        print(CODE_LIST.format(codes="\n".join(f"  {code}" for code in known())), end="")
+        print(CODE_LIST.format(codes="\n".join(f"  {code}" for code in known_codes())), end="")
         return exits.OK
     word = args.words[0]
-    if not args.is_state and len(args.words) == 1 and word.strip("[]") in known():
+    if not args.is_state and len(args.words) == 1 and word.strip("[]") in known_codes():
         print(page(word.strip("[]")))
         return exits.OK
     return _state(word, tuple(args.words[1:]), args)
@@ -97,9 +97,9 @@ def _state(word: str, sls: tuple[str, ...], args: SimpleNamespace) -> int:
 
 def _perhaps_a_code(word: str, names: tuple[str, ...]) -> None:
     """Raise if a word looks like a misspelled error code, before states are looked for."""
-    from saltern.views.codes import known
+    from saltern.views.codes import known_codes
 
-    fix = did_you_mean(word, known())
+    fix = did_you_mean(word, known_codes())
     if fix and not names:
         raise OperationError(
             Diagnostic(code="explain-unknown", what=f"no error code is called {word!r}", fix=fix)
@@ -117,10 +117,10 @@ def _print(found: list[Explanation], args: SimpleNamespace, settings: object) ->
 
 
 def _unknown(word: str, explainer: Explainer) -> OperationError:
-    from saltern.views.codes import known
+    from saltern.views.codes import known_codes
 
     ids = [name for chunk in explainer.plan.chunks for name in (chunk.id, chunk.name)]
-    fix = did_you_mean(word, [*ids, *known()])
+    fix = did_you_mean(word, [*ids, *known_codes()])
     return OperationError(
         Diagnostic(
             code="explain-unknown",

@@ -10,7 +10,7 @@ from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.language.source import Mark, SlsRef
-from saltern.lint.format import formatted
+from saltern.lint.format import format_page
 from saltern.lint.page import Page
 from saltern.sources.tree import SlsSource
 from saltern.system import files
@@ -64,7 +64,7 @@ def main(argv: list[str]) -> int:
 
 
 def layout(path: str, text: str) -> str:
-    return formatted(Page(SlsSource(SlsRef("base", ""), path, path, text), DEFAULT_PIPE))
+    return format_page(Page(SlsSource(SlsRef("base", ""), path, path, text), DEFAULT_PIPE))
 
 
 def _handle(path: str, text: str, new: str, *, check: bool, diff: bool) -> None:

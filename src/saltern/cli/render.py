@@ -65,6 +65,6 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(secrets.mask(shown))
         return exits.OK
     value = engine.renderers.data(text, pipe=args.pipe, env=env, path=name, sls=sls, file=path)
-    value = secrets.masked(value)
+    value = secrets.mask_all(value)
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)
     return exits.OK

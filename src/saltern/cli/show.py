@@ -120,7 +120,7 @@ def run_here(args: SimpleNamespace) -> int:
         problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
         raise
     show_warnings(args, [*engine.warnings, *found.warnings])
-    value = secrets.masked(value)
+    value = secrets.mask_all(value)
     if args.what in PLAINLY and args.out == "nested":
         PLAINLY[args.what](value)
         return exits.OK

@@ -66,7 +66,7 @@ def salt_return(task: Task, outcome: Outcome, body: Any, id: str) -> dict[str, A
         "id": id,
         "jid": task.jid,
         "fun": task.function,
-        "fun_args": secrets.masked([*task.args, *words]),
+        "fun_args": secrets.mask_all([*task.args, *words]),
         "return": (body[LABEL] if is_labelled else body) if outcome.parts else outcome.why or None,
         "retcode": outcome.code,
         "success": outcome.code == 0,

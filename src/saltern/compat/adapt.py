@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from saltern.compat.loader import Loaded, Raw
 from saltern.compat.natures import nature
-from saltern.compat.results import raised, to_result, to_salt
+from saltern.compat.results import raised_result, to_result, to_salt
 from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.result import Result
@@ -90,7 +90,7 @@ def _state(library: Library, loaded: Loaded, fun: str, raw: Raw, begin: _Beginni
                 begin(ctx)
                 returned = raw(**kwargs)
             except library.salt.exceptions as problem:
-                return raised(problem, provider=loaded.provider)
+                return raised_result(problem, provider=loaded.provider)
             return to_result(returned, title, provider=loaded.provider)
 
     made = SaltState(body, fun, cast("NatureWords", nature(loaded.names[0], fun, loaded.words)))
@@ -146,12 +146,12 @@ def _aggregate(library: Library, loaded: Loaded, raw: Raw) -> Callable[..., Chun
         running = {tag: to_salt(answer.result, answer.chunk.name) for tag, answer in answered.items()}
         with library.calling(ctx, loaded.module):
             low = raw(chunk.low(), [one.low() for one in group], running)
-        return enlarged(chunk, low) if isinstance(low, Mapping) else chunk
+        return enlarge_chunk(chunk, low) if isinstance(low, Mapping) else chunk
 
     return mod_aggregate
 
 
-def enlarged(chunk: Chunk, low: Mapping[str, Any]) -> Chunk:
+def enlarge_chunk(chunk: Chunk, low: Mapping[str, Any]) -> Chunk:
     """The chunk with the arguments that ``low`` has now."""
     args = {key: value for key, value in low.items() if key not in LOW_NAMES}
     args |= {key: chunk.args[key] for key in ("order", "name") if key in chunk.args}

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from saltern.compat.adapt import SaltFunction, SaltState
-from saltern.compat.imports import shimmed
+from saltern.compat.imports import import_shim
 from saltern.compat.loader import stand_in
 from saltern.compat.results import to_salt
 from saltern.language.diagnostics import SalternError
@@ -130,7 +130,7 @@ class Functions(ByName):
                 raise library.salt.exception("CommandExecutionError")(str(problem)) from None
 
         call.__module__ = stand_in(library, name.partition(".")[0], function.body.__code__.co_filename)
-        return _dressed(call, function)
+        return _copy_signature(call, function)
 
 
 class States(ByName):
@@ -160,7 +160,7 @@ class States(ByName):
                 return {"name": name, "result": False, "changes": {}, "comment": str(problem)}
             return to_salt(result, name)
 
-        return _dressed(call, state)
+        return _copy_signature(call, state)
 
 
 class Utilities(ByName):
@@ -191,12 +191,12 @@ class Serializers(ByName):
 
 def _shim(module: str) -> ModuleType | None:
     try:
-        return shimmed(f"salt.utils.{module}", ("*",))
+        return import_shim(f"salt.utils.{module}", ("*",))
     except ImportError:
         return None
 
 
-def _dressed(
+def _copy_signature(
     call: Callable[..., Any], function: Function[..., Any] | StateFunction[Any]
 ) -> Callable[..., Any]:
     """Has the signature and docstring of the function it calls, since modules inspect them."""

@@ -19,7 +19,7 @@ def custom_grains(library: Library) -> tuple[dict[str, object], list[str]]:
     for loaded in usable:
         for name, raw in loaded.functions.items():
             try:
-                given = _asked(library, loaded, raw, found)
+                given = _call_function(library, loaded, raw, found)
             except Exception as problem:
                 problems.append(f"{loaded.path}: {name} failed: {type(problem).__name__}: {problem}")
                 continue
@@ -30,7 +30,7 @@ def custom_grains(library: Library) -> tuple[dict[str, object], list[str]]:
     return found, problems
 
 
-def _asked(library: Library, loaded: Loaded, raw: Raw, so_far: dict[str, object]) -> object:
+def _call_function(library: Library, loaded: Loaded, raw: Raw, so_far: dict[str, object]) -> object:
     """Call a function; some take the grains found so far."""
     from inspect import signature
 

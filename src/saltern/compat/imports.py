@@ -40,7 +40,7 @@ class _Importer:
         if level:
             return self._relative(name, fromlist or (), level)
         if (name == "salt" or name.startswith("salt.")) and not self._library.salt.directory:
-            return shimmed(name, fromlist or ())
+            return import_shim(name, fromlist or ())
         try:
             return builtins.__import__(name, globals, locals, fromlist or (), 0)
         except ModuleNotFoundError as problem:
@@ -95,7 +95,7 @@ def file_of(directory: str, name: str) -> str | None:
     return None
 
 
-def shimmed(name: str, fromlist: Sequence[str]) -> ModuleType:
+def import_shim(name: str, fromlist: Sequence[str]) -> ModuleType:
     """Import ``salt.…`` without Salt. For a missing module, the error says what to do."""
     try:
         module = import_module(SHIM + name[4:])

@@ -26,7 +26,7 @@ def index(directory: str, cache: str = "") -> Index:
     if not cache:
         return _read(directory)
     kept = os.path.join(cache, f"salt-modules-{_mark(directory)}.json")
-    found = _kept(kept)
+    found = _read_index(kept)
     if found is None:
         found = _read(directory)
         _keep(kept, found)
@@ -84,7 +84,7 @@ def _mark(directory: str) -> str:
     return sha256(f"{directory} {seen.st_mtime_ns} {seen.st_ino}".encode()).hexdigest()[:20]
 
 
-def _kept(path: str) -> Index | None:
+def _read_index(path: str) -> Index | None:
     from msgspec import MsgspecError
     from msgspec.json import decode
 

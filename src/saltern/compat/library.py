@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from saltern.compat.call_namespaces import Functions, Serializers, States, Utilities
 from saltern.compat.dunders import VALUES, Call, current
 from saltern.compat.installed_salt import InstalledSalt, installed_salt
-from saltern.compat.loader import Unavailable, named
+from saltern.compat.loader import Unavailable, name_modules
 from saltern.compat.loader import run as run_file
 from saltern.compat.places import directories
 from saltern.compat.provider import Shelf
@@ -96,7 +96,7 @@ class Library:
         kept = {name: vars(module).get(name) for name in VALUES}
         vars(module).update(values)
         try:
-            with self._named(module, before):
+            with self._name_modules(module, before):
                 yield
         finally:
             vars(module).update(kept)
@@ -109,19 +109,19 @@ class Library:
         before = current.get()
         token = current.set(self.call())
         try:
-            with self._named(module, before):
+            with self._name_modules(module, before):
                 yield
         finally:
             current.reset(token)
 
     @contextmanager
-    def _named(self, module: ModuleType, before: Call | None) -> Iterator[None]:
+    def _name_modules(self, module: ModuleType, before: Call | None) -> Iterator[None]:
         """All of the library's modules, from the first call into it to the end of that call."""
         if before is not None and before.library is self:
             self.show(module)
             yield
         else:
-            with named({**self.modules, module.__name__: module}):
+            with name_modules({**self.modules, module.__name__: module}):
                 yield
 
     def show(self, module: ModuleType) -> None:
@@ -145,6 +145,6 @@ class Library:
                 raise ImportError(str(problem), path=path) from None
         return self._imported[path]
 
-    def preferred(self, name: str) -> str:
+    def preferred_provider(self, name: str) -> str:
         chosen = self._settings.extra.get("providers")
         return str(chosen.get(name, "")) if isinstance(chosen, dict) else ""

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from saltern.compat.dunders import DUNDERS, LISTS, VALUES, ListView, View
 from saltern.compat.imports import builtins_for
-from saltern.compat.natures import BadDeclaration, Words, declared
+from saltern.compat.natures import BadDeclaration, Words, read_declaration
 from saltern.compat.places import KINDS
 
 if TYPE_CHECKING:
@@ -58,13 +58,13 @@ def load(library: Library, path: str, kind: str, *, provider: str = "") -> Loade
     _initialise(library, module, path)
     names = _names(library, module, stem)
     functions = _with_dependencies(dict(_functions(module)), kind, stem)
-    words = _declared(module, functions, path) if kind == "states" else {}
+    words = _read_natures(module, functions, path) if kind == "states" else {}
     return Loaded(module, path, names, functions, provider, words)
 
 
-def _declared(module: ModuleType, functions: dict[str, Raw], path: str) -> dict[str, Words]:
+def _read_natures(module: ModuleType, functions: dict[str, Raw], path: str) -> dict[str, Words]:
     try:
-        return declared(vars(module), functions)
+        return read_declaration(vars(module), functions)
     except BadDeclaration as problem:
         raise Unavailable(f"{path}: {problem}", broken=True) from None
 
@@ -144,7 +144,7 @@ def _code(name: str, path: str, *, own: bool) -> Any:
 
 
 @contextmanager
-def named(modules: dict[str, ModuleType]) -> Iterator[None]:
+def name_modules(modules: dict[str, ModuleType]) -> Iterator[None]:
     """Under their names while their code runs: dataclasses look for them there, and they for each other."""
     before = _named_now()
     sys.modules.update(modules)
@@ -208,7 +208,9 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, Raw]]:
 
 def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[str, Raw]:
     """The functions without those whose ``depends`` is not met."""
-    kept = {name: chosen for name, body in functions.items() if (chosen := _satisfied(body)) is not None}
+    kept = {
+        name: chosen for name, body in functions.items() if (chosen := _usable_function(body)) is not None
+    }
     decorators = sys.modules.get("salt.utils.decorators")
     if decorators is None:
         return kept
@@ -220,7 +222,7 @@ def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[
     return {name.partition(".")[2]: body for name, body in by_full_name.items()}
 
 
-def _satisfied(body: Raw) -> Raw | None:
+def _usable_function(body: Raw) -> Raw | None:
     """The function; or what it names to be called instead, where it names something."""
     for wanted in getattr(body, "__saltern_depends__", ()):
         if not wanted.met(getattr(body, "__globals__", {})):

@@ -37,7 +37,7 @@ class BadDeclaration(Exception):
     """A ``__saltern__`` that cannot be read; the text says why."""
 
 
-def declared(known: Mapping[str, Any], functions: Mapping[str, object]) -> dict[str, Words]:
+def read_declaration(known: Mapping[str, Any], functions: Mapping[str, object]) -> dict[str, Words]:
     """``__saltern__`` of a module's globals. Raises ``BadDeclaration``."""
     given = known.get(DECLARATION, {})
     if not isinstance(given, Mapping):
@@ -48,11 +48,11 @@ def declared(known: Mapping[str, Any], functions: Mapping[str, object]) -> dict[
             raise BadDeclaration(
                 f"{DECLARATION} names {name!r}, which is no function here" + (f"; {hint}" if hint else "")
             )
-        _checked(name, words)
+        _check_words(name, words)
     return dict(given)
 
 
-def _checked(name: str, words: object) -> None:
+def _check_words(name: str, words: object) -> None:
     try:
         convert(words, Nature)
     except (ValidationError, ValueError) as problem:

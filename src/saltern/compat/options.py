@@ -19,7 +19,7 @@ def options(ctx: Context, library: Library) -> dict[str, Any]:
     cache = str(ctx.opts.get("cachedir") or cache_directory(settings))
     return {
         **library.salt.defaults,
-        **_given(ctx.opts),
+        **_without_empty(ctx.opts),
         "test": ctx.test,
         "saltenv": settings.saltenv or ctx.env,
         "cachedir": cache,
@@ -34,7 +34,7 @@ def options(ctx: Context, library: Library) -> dict[str, Any]:
     }
 
 
-def _given(opts: dict[str, object]) -> dict[str, Any]:
+def _without_empty(opts: dict[str, object]) -> dict[str, Any]:
     """An option left empty is one that is not set, as far as Salt is concerned."""
     return {key: value for key, value in opts.items() if value != "" and key != "grains"}
 
@@ -45,13 +45,13 @@ def installed_defaults() -> dict[str, Any]:
         from salt.config import DEFAULT_MINION_OPTS  # type: ignore[import-not-found,unused-ignore]
     except Exception:
         return {}
-    return {**_thawed(DEFAULT_MINION_OPTS), "__role": "minion", "multiprocessing": False, "local": True}
+    return {**_thaw(DEFAULT_MINION_OPTS), "__role": "minion", "multiprocessing": False, "local": True}
 
 
-def _thawed(value: Any) -> Any:
+def _thaw(value: Any) -> Any:
     """Salt keeps its defaults in types of its own that cannot be changed, nor copied as what they are."""
     if isinstance(value, Mapping):
-        return {key: _thawed(inner) for key, inner in value.items()}
+        return {key: _thaw(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_thawed(inner) for inner in value]
+        return [_thaw(inner) for inner in value]
     return value

@@ -47,10 +47,10 @@ def _entry(library: Library, entry: object, asked: Asked) -> Mapping[Any, Any]:
     if not isinstance(entry, Mapping) or len(entry) != 1:
         raise _wrong("ext_pillar needs a list of '{name: arguments}'", f"got {type(entry).__name__}")
     ((name, given),) = entry.items()
-    return _asked(library, str(name), given, asked)
+    return _ask_source(library, str(name), given, asked)
 
 
-def _asked(library: Library, name: str, given: object, asked: Asked) -> Mapping[Any, Any]:
+def _ask_source(library: Library, name: str, given: object, asked: Asked) -> Mapping[Any, Any]:
     function = library.own.member("pillar", f"{name}.ext_pillar")
     if function is None and name in SOURCES:
         return external(name, given, asked)

@@ -39,7 +39,7 @@ class Shelf:
         key = (kind, name)
         if key not in self._modules:
             self._modules[key] = None  # a module that asks for itself while it is loaded finds nothing
-            self._modules[key] = self._found(kind, name)
+            self._modules[key] = self._first_module(kind, name)
         return self._modules[key]
 
     def member(self, kind: str, name: str) -> Any:
@@ -72,7 +72,7 @@ class Shelf:
         self._modules = {key: module for key, module in self._modules.items() if module is not None}
         self._files = {key: one for key, one in self._files.items() if isinstance(one, Loaded)}
 
-    def _found(self, kind: str, name: str) -> ModuleType | None:
+    def _first_module(self, kind: str, name: str) -> ModuleType | None:
         """The first file that accepts the name. A broken one hides those after it, and its error is
         reported.
         """
@@ -80,7 +80,7 @@ class Shelf:
             one = self._load(kind, name, path)
             if isinstance(one, Unavailable):
                 if one.broken and not self._provider:
-                    return _broken(name)
+                    return _broken_module(name)
             elif name in one.names:
                 return present_as(self._library, one, kind)
         return None
@@ -101,7 +101,7 @@ class Shelf:
     def _candidates(self, kind: str, name: str) -> list[str]:
         """Those the configuration prefers (``providers: {pkg: aptpkg}``) come first."""
         found = self._index(kind).get(name, [])
-        preferred = self._library.preferred(name)
+        preferred = self._library.preferred_provider(name)
         if kind != "functions" or not preferred:
             return found
         return sorted(found, key=lambda path: os.path.basename(path) != f"{preferred}.py")
@@ -120,7 +120,7 @@ class Shelf:
         return self._indexes[kind]
 
 
-def _broken(name: str) -> ModuleType:
+def _broken_module(name: str) -> ModuleType:
     module = ModuleType(f"saltern.compat.broken.{name}")
     vars(module)["BROKEN"] = True
     return module

@@ -24,7 +24,7 @@ def to_result(returned: object, function: str, *, provider: str = "") -> Result:
     """``function`` is its name for messages; ``provider`` is named in ``extra``."""
     extra: dict[str, object] = {"provider": provider} if provider else {}
     try:
-        given = _checked(returned)
+        given = _check_return(returned)
         extra |= {str(key): plain(value) for key, value in given.items() if key not in READ}
         return Result(
             outcome=_outcome(given["result"]),
@@ -83,7 +83,7 @@ def _entry(step: SubResult) -> dict[str, object]:
     return {**entry, **{key: value for key, value in more.items() if value}}
 
 
-def raised(problem: Exception, *, provider: str = "") -> Result:
+def raised_result(problem: Exception, *, provider: str = "") -> Result:
     """The result of a module that raised one of Salt's exceptions, whose text is for the user."""
     result = failed(str(problem) or type(problem).__name__)
     if not provider:
@@ -101,7 +101,7 @@ def plain(value: Any) -> Any:
     return numbers.description(value) if numbers.is_too_long(value) else value
 
 
-def _checked(returned: object) -> Mapping[str, Any]:
+def _check_return(returned: object) -> Mapping[str, Any]:
     if not isinstance(returned, Mapping):
         raise BadReturn(f"it is {_kind(returned)}, not a dictionary with {', '.join(NEEDED)}")
     missing = [key for key in NEEDED if key not in returned]

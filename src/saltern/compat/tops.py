@@ -45,7 +45,7 @@ def master_tops(
     result: Tops = {}
     for name, given in wanted.items():
         try:
-            answer = _asked(library, str(name), given, minion_id)
+            answer = _ask_source(library, str(name), given, minion_id)
         except _Problem as problem:
             what = f"the source {str(name)!r} of master_tops {problem}"
             found.error(
@@ -57,10 +57,10 @@ def master_tops(
     return result
 
 
-def _asked(library: Library, name: str, given: object, minion_id: str) -> Tops:
+def _ask_source(library: Library, name: str, given: object, minion_id: str) -> Tops:
     function = library.own.member("tops", f"{name}.top")
     if function is None and name == "ext_nodes":
-        return _from_classes(_printed(library, str(given), minion_id))
+        return _from_classes(_command_output(library, str(given), minion_id))
     function = function or library.installed.member("tops", f"{name}.top")
     if not isinstance(function, SaltFunction):
         why = library.own.why("tops", name) or library.installed.why("tops", name)
@@ -70,10 +70,10 @@ def _asked(library: Library, name: str, given: object, minion_id: str) -> Tops:
         answer: object = function.body(ctx, opts=ctx.opts, grains=ctx.grains)
     except Exception as problem:
         raise _Problem(f"failed: {type(problem).__name__}: {problem}") from None
-    return _checked(answer)
+    return _check_tops(answer)
 
 
-def _printed(library: Library, command: str, minion_id: str) -> object:
+def _command_output(library: Library, command: str, minion_id: str) -> object:
     """What the command prints about this machine, as data."""
     from saltern.render.yaml import parse
 
@@ -93,12 +93,12 @@ def _from_classes(printed: object) -> Tops:
     if not isinstance(printed, Mapping):
         raise _Problem(f"gave {type(printed).__name__}, not a mapping with 'classes'")
     classes = printed.get("classes") or []
-    return _checked(
+    return _check_tops(
         {printed.get("environment") or "base": list(classes) if isinstance(classes, Mapping) else classes}
     )
 
 
-def _checked(answer: object) -> Tops:
+def _check_tops(answer: object) -> Tops:
     if answer is None:
         return {}
     if not isinstance(answer, Mapping):

@@ -37,7 +37,7 @@ class Unread:
     def _names(self, kind: str) -> frozenset[str]:
         if kind not in self._known:
             self._known[kind] = frozenset(
-                _stem(name) for place in directories(self._settings, kind) for name in _listed(place)
+                _stem(name) for place in directories(self._settings, kind) for name in _list_names(place)
             )
         return self._known[kind]
 
@@ -46,7 +46,7 @@ def _stem(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _listed(place: str) -> list[str]:
+def _list_names(place: str) -> list[str]:
     try:
         return [name for name in os.listdir(place) if not name.startswith(("_", "."))]
     except OSError:

@@ -52,7 +52,7 @@ class _Table:
         self.at = {(one.id, one.state): index for index, one in enumerate(self.declarations)}
         self.ids = {one.id: index for index, one in enumerate(self.declarations)}
 
-    def named(self, name: str, state: str, *, loosely: bool) -> list[int]:
+    def with_name(self, name: str, state: str, *, loosely: bool) -> list[int]:
         return [
             index
             for index, one in enumerate(self.declarations)
@@ -147,7 +147,7 @@ def _additions(old: Declaration, items: list[object], extension: Extension, key:
 
 def _by_name(extension: Extension, key: str, state: str, table: _Table, found: Diagnostics) -> int | None:
     for loosely in (False, True):
-        indexes = table.named(extension.id, state, loosely=loosely)
+        indexes = table.with_name(extension.id, state, loosely=loosely)
         if len(indexes) == 1:
             if loosely:
                 found.warn(

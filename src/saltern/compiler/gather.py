@@ -91,7 +91,7 @@ class _Gathering:
             self.found.add(problem.diagnostics)
             return None
         if document is None:
-            self.missing(ref, self.where(ref, parent, include))
+            self.report_missing(ref, self.where(ref, parent, include))
             return None
         file = parse(document, self.found)
         self.high.files[ref] = file
@@ -129,7 +129,7 @@ class _Gathering:
             also=(("also in", first.origin.mark((first.id,))),),
         )
 
-    def missing(self, ref: SlsRef, where: Mark | None) -> None:
+    def report_missing(self, ref: SlsRef, where: Mark | None) -> None:
         path = ref.name.replace(".", "/")
         places = f"it would be {path}.sls or {path}/init.sls in a file root" if ".." not in path else ""
         self.found.error(

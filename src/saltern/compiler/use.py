@@ -29,7 +29,7 @@ def use(chunks: list[Chunk], rendered: Collection[str], found: Diagnostics) -> l
         return chunks
     sources = _Sources(chunks, rendered, found)
     return [
-        sources.taken(index, chunk) if "use" in chunk.words or index in sources.reached else chunk
+        sources.apply_offers(index, chunk) if "use" in chunk.words or index in sources.reached else chunk
         for index, chunk in enumerate(chunks)
     ]
 
@@ -49,7 +49,7 @@ class _Sources:
             for index in self._matcher.reached(wanted):
                 self.reached.setdefault(index, []).append(offer)
 
-    def taken(self, index: int, chunk: Chunk) -> Chunk:
+    def apply_offers(self, index: int, chunk: Chunk) -> Chunk:
         offers = [*self._offers(chunk), *self.reached.get(index, ())]
         all_of_them = _merge_offers(offers)
         order = sorted(all_of_them, key=lambda key: all_of_them[key][0]) if len(offers) > 1 else all_of_them

@@ -94,7 +94,7 @@ class ControllerFiles:
             "block": question.block,
             "question": packed,
         }
-        answer = self._answered(asked, question, stub)
+        answer = self._wait_for_answer(asked, question, stub)
         if problem := answer.get("problem"):
             raise _refusal(problem, stub, question)
         sent = msgspec.msgpack.decode(base64.b64decode(answer["sent"]), type=Sent)
@@ -105,7 +105,9 @@ class ControllerFiles:
         imported = {name: (self._here(file), line) for name, (file, line) in sent.imported.items()}
         return msgspec.structs.replace(sent, file=self._here(sent.file), blocks=blocks, imported=imported)
 
-    def _answered(self, asked: dict[str, object], question: Question, stub: SlsSource) -> dict[str, Any]:
+    def _wait_for_answer(
+        self, asked: dict[str, object], question: Question, stub: SlsSource
+    ) -> dict[str, Any]:
         """The answer; waits for a controller that is away."""
         end = time.monotonic() + self._wait
         reported = False

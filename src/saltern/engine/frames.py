@@ -189,12 +189,12 @@ def _remember(call: Call) -> None:
 
 
 def _example_return(answer: Answer) -> dict[str, object]:
-    from saltern.report.salt import returned, time_of_day
+    from saltern.report.salt import salt_return, time_of_day
 
     return {
         "duration": 0.0,
         "start_time": "",
-        **returned(answer, time_of_day()),
+        **salt_return(answer, time_of_day()),
         "__state_ran__": answer.result.ran,
         "state": answer.chunk.state,
         "fun": answer.chunk.fun,

@@ -18,7 +18,7 @@ from saltern.engine.targets import assigned_sls, targets
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Target
 from saltern.language.diagnostics import Diagnostics
-from saltern.language.hidden import shown, shown_chunks
+from saltern.language.hidden import shown_chunk, shown_chunks
 from saltern.plan.in_patterns import spell_out
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import reason
@@ -55,7 +55,7 @@ def show_order(session: Session, request: Request, found: Diagnostics) -> list[d
     plan = show_plan(session, request, found)
     rows: list[dict[str, object]] = []
     for position, step in enumerate((one for one in plan.sequence if one >= 0), 1):
-        chunk = shown(plan.chunks[step])
+        chunk = shown_chunk(plan.chunks[step])
         rows.append(
             {
                 "position": position,

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from saltern.language import secrets
 from saltern.language.diagnostics import OperationError
 from saltern.language.events import Answer, ChunkFinished, FrameStarted, RunStarted
-from saltern.language.hidden import shown
+from saltern.language.hidden import shown_chunk
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.uplink import JOB, Uplink
-from saltern.report.salt import returned, time_of_day
+from saltern.report.salt import salt_return, time_of_day
 
 if TYPE_CHECKING:
     from saltern.language.events import Event
@@ -48,11 +48,13 @@ class StateEvents:
 
     def _of(self, answer: Answer) -> Iterator[tuple[str, dict[str, object]]]:
         """The tags and data of a state, as in Salt."""
-        chunk = shown(answer.chunk)
+        chunk = shown_chunk(answer.chunk)
         label = chunk.args.get("fire_event") if "fire_event" in chunk.words else None
         if not label and not self._every:
             return
-        data: dict[str, object] = {"ret": secrets.masked(returned(replace(answer, chunk=chunk), self._clock))}
+        data: dict[str, object] = {
+            "ret": secrets.mask_all(salt_return(replace(answer, chunk=chunk), self._clock))
+        }
         if label:
             name = label if isinstance(label, str) else chunk.name
             yield f"salt/state_result/{self._jid}/{self._id}/{name}", data

@@ -18,7 +18,7 @@ from saltern.language.delayed import (
     BlockScope,
 )
 from saltern.language.high import Declaration
-from saltern.language.late import literal, literals, unwrapped
+from saltern.language.late import literal, literals, unwrap_literals
 from saltern.language.source import Mark, Origin, Path, SlsRef
 from saltern.plan.plan import Plan
 from saltern.render.document import find_word
@@ -87,7 +87,7 @@ def _row(chunk: Chunk, scopes: Scopes, files: _Files) -> tuple[object, ...]:
         chunk.id,
         str(chunk.name),
         chunk.order,
-        unwrapped(chunk.args) if chunk.literal else chunk.args,
+        unwrap_literals(chunk.args) if chunk.literal else chunk.args,
         files.index_of(chunk.declared),
         chunk.declared.key,
         chunk.declared.order,

@@ -19,7 +19,7 @@ from saltern.journal.fold import fold
 from saltern.journal.form import Record
 from saltern.journal.run_state import RunState
 from saltern.language.chunk import HIDDEN, Chunk
-from saltern.language.hidden import labels, relabelled, shown, shown_result
+from saltern.language.hidden import labels, relabel_values, shown_chunk, shown_result
 
 DROPPED = "dropped"  # in a record: the return was removed
 SUM = "sum"  # in a row of a plan: salt and checksum of the state as written
@@ -64,14 +64,14 @@ class _Run:
     def is_hidden(self, body: Body) -> bool:
         return self.chunks[body["scope"]][body["place"]].hidden
 
-    def named(self, value: Any) -> Any:
-        return relabelled(value, self._labels)
+    def relabel(self, value: Any) -> Any:
+        return relabel_values(value, self._labels)
 
 
 def _head(run: _Run, body: Any) -> Body:
     """The head without command-line data, which is needed again only if something failed."""
     pillar = body.get("pillar") if run.failed else {}
-    return {**body, "pillar": pillar, "request": run.named(body.get("request"))}
+    return {**body, "pillar": pillar, "request": run.relabel(body.get("request"))}
 
 
 def _sources(run: _Run, body: Any) -> Body:
@@ -84,7 +84,7 @@ def _plan(run: _Run, body: Any, path: str = "") -> Body:
 
 
 def _row(run: _Run, row: Sequence[Any], chunk: Chunk) -> list[Any]:
-    seen, more = shown(chunk), dict(row[9] or {})
+    seen, more = shown_chunk(chunk), dict(row[9] or {})
     mark = chunk.mark()
     if chunk.hidden or chunk.delayed:
         salt = os.urandom(16).hex()
@@ -92,14 +92,14 @@ def _row(run: _Run, row: Sequence[Any], chunk: Chunk) -> list[Any]:
     if chunk.declared.origin.file in run.files:
         more["at"] = [mark.line, mark.column]
     if "requisites" in more:
-        more["requisites"] = run.named(more["requisites"])
+        more["requisites"] = run.relabel(more["requisites"])
     if "delayed" in more:
         more["delayed"] = [_target(target, chunk) for target in more["delayed"]]
     if chunk.hidden:
         more.pop("literal", None)
         more.pop("broken", None)
         return [*row[:2], seen.id, seen.name, row[4], seen.args, *row[6:9], more]
-    return [*row[:5], run.named(row[5]), *row[6:9], more or None]
+    return [*row[:5], run.relabel(row[5]), *row[6:9], more or None]
 
 
 def _target(target: Body, chunk: Chunk) -> Body:
@@ -140,7 +140,7 @@ def _with_chunk(run: _Run, body: Any) -> Body:
     words, args = chunk.get("words", ()), chunk["args"]
     if "no_log" in words and args.get("no_log"):
         kept = {"no_log": True}
-        chunk = {**chunk, "name": HIDDEN, "args": kept, "id": run.named(chunk["id"]), "delayed": []}
+        chunk = {**chunk, "name": HIDDEN, "args": kept, "id": run.relabel(chunk["id"]), "delayed": []}
         chunk.pop("literal", None)
     return {**body, "answer": {**body["answer"], "chunk": chunk}}
 

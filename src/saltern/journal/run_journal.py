@@ -22,7 +22,7 @@ from saltern.language import secrets
 from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer
-from saltern.language.nature import Natures, undeclared
+from saltern.language.nature import Natures, no_nature
 from saltern.language.requisites import Standing
 from saltern.language.result import Result
 from saltern.plan.plan import Plan
@@ -48,7 +48,7 @@ class RunJournal:
         writer: Writer,
         state: RunState | None = None,
         planner: Planner | None = None,
-        natures: Natures = undeclared,
+        natures: Natures = no_nature,
         programs: ProgramKeeper | None = None,
     ) -> None:
         self._writer = writer

@@ -15,7 +15,7 @@ from hmac import compare_digest, digest
 
 from saltern.journal.form import KEY, Record
 from saltern.language import secrets
-from saltern.language.secret_tokens import Look, filled, token
+from saltern.language.secret_tokens import Look, fill_tokens, token
 from saltern.system.atomic import sync_directory
 from saltern.system.regular import open_regular, read_regular
 
@@ -32,7 +32,7 @@ class Seal:
 
     def sealed(self, body: object) -> object:
         """The same data with its secrets sealed; the same object if it has none."""
-        return secrets.replaced(body, self._token)
+        return secrets.replace_all(body, self._token)
 
     def _token(self, text: str, kind: type) -> str:
         data = text.encode("utf-8", "surrogateescape")
@@ -71,7 +71,7 @@ def read_key(path: str) -> bytes:
 
 def mask_sealed(data: object) -> object:
     """The data with everything sealed masked."""
-    return filled(data, lambda _: secrets.MASK)
+    return fill_tokens(data, lambda _: secrets.MASK)
 
 
 def masked_records(records: Iterable[Record]) -> list[Record]:
@@ -92,7 +92,7 @@ def open_records(records: Iterable[Record], path: str) -> list[Record]:
 def opened_data(data: object, path: str) -> object:
     """Open data that was sealed with the key of the journal at ``path``. Raises ``KeyLost``."""
     key = read_key(path + KEY)
-    return filled(data, lambda said: _open_text(said, key))
+    return fill_tokens(data, lambda said: _open_text(said, key))
 
 
 def _open_text(said: str, key: bytes) -> str | None:
@@ -112,7 +112,7 @@ def _open_text(said: str, key: bytes) -> str | None:
 
 
 def _each(records: Iterable[Record], look: Look) -> list[Record]:
-    return [Record(one.seq, one.kind, filled(one.body, look)) for one in records]
+    return [Record(one.seq, one.kind, fill_tokens(one.body, look)) for one in records]
 
 
 def _mix(data: bytes, key: bytes, nonce: bytes) -> bytes:

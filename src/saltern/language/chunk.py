@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from saltern.language.delayed import Target
 from saltern.language.high import Declaration
-from saltern.language.late import Literal, Reference, filled
+from saltern.language.late import Literal, Reference, fill_references
 from saltern.language.source import Mark
 
 HIDDEN = "(no_log)"  # the option that hides a state
@@ -115,9 +115,9 @@ def _holds(value: object, text: str) -> bool:
 
 def with_values(chunk: Chunk, look: Callable[[Reference], object]) -> Chunk:
     """The chunk with every late reference replaced by what ``look`` returns for it."""
-    args = filled(chunk.args, look)
-    name = filled(chunk.name, look)
-    targets = tuple(_with_context(target, filled(target.context, look)) for target in chunk.delayed)
+    args = fill_references(chunk.args, look)
+    name = fill_references(chunk.name, look)
+    targets = tuple(_with_context(target, fill_references(target.context, look)) for target in chunk.delayed)
     assert isinstance(args, dict)
     known = name if isinstance(name, Literal) else str(name)
     return replace(chunk, args=args, name=known, delayed=targets, literal=True)

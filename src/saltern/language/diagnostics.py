@@ -80,18 +80,18 @@ class Diagnostics:
     def conceal(self, known: Mapping[str, str]) -> None:
         """Replace these names in all problems, earlier and later ones, with what ``known`` maps them to."""
         self._hidden |= {name: label for name, label in known.items() if len(name) > 2 and name != label}
-        self._found = [self._shown(one) for one in self._found]
+        self._found = [self._relabel(one) for one in self._found]
 
-    def _shown(self, one: Diagnostic) -> Diagnostic:
+    def _relabel(self, one: Diagnostic) -> Diagnostic:
         if not self._hidden:
             return one
         from msgspec.structs import replace
 
-        also = tuple((self._said(text), mark) for text, mark in one.also)
-        what, fix, detail = map(self._said, (one.what, one.fix, one.detail))
+        also = tuple((self._relabel_text(text), mark) for text, mark in one.also)
+        what, fix, detail = map(self._relabel_text, (one.what, one.fix, one.detail))
         return replace(one, what=what, fix=fix, detail=detail, also=also)
 
-    def _said(self, text: str) -> str:
+    def _relabel_text(self, text: str) -> str:
         import re
 
         names = "|".join(map(re.escape, sorted(self._hidden, key=len, reverse=True)))
@@ -114,7 +114,7 @@ class Diagnostics:
         detail: str = "",
     ) -> None:
         made = Diagnostic(code=code, what=what, where=where, fix=fix, also=also, detail=detail)
-        self._found.append(self._shown(made))
+        self._found.append(self._relabel(made))
 
     def warn(
         self,
@@ -126,10 +126,10 @@ class Diagnostics:
         also: tuple[tuple[str, Mark], ...] = (),
     ) -> None:
         made = Diagnostic(severity=Severity.WARNING, code=code, what=what, where=where, fix=fix, also=also)
-        self._found.append(self._shown(made))
+        self._found.append(self._relabel(made))
 
     def add(self, problems: Iterable[Diagnostic]) -> None:
-        self._found.extend(map(self._shown, problems))
+        self._found.extend(map(self._relabel, problems))
 
     @property
     def errors(self) -> list[Diagnostic]:

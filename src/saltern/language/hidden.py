@@ -48,10 +48,10 @@ HARMLESS = frozenset(
 )
 
 
-def shown(chunk: Chunk) -> Chunk:
+def shown_chunk(chunk: Chunk) -> Chunk:
     """The state in the form that may be shown."""
     if not chunk.hidden or chunk.name == HIDDEN:
-        return _masked(chunk) if secrets.known() else chunk
+        return _mask_chunk(chunk) if secrets.known() else chunk
     label = chunk.label
     return replace(
         chunk,
@@ -63,10 +63,10 @@ def shown(chunk: Chunk) -> Chunk:
     )
 
 
-def _masked(chunk: Chunk) -> Chunk:
+def _mask_chunk(chunk: Chunk) -> Chunk:
     """The state without secrets; the same object if it has none."""
     before = (chunk.state, chunk.fun, chunk.id, chunk.name, chunk.args, chunk.broken)
-    state, fun, id_, name, args, broken = after = secrets.masked(before)
+    state, fun, id_, name, args, broken = after = secrets.mask_all(before)
     requisites = tuple(replace(one, value=secrets.mask(one.value)) for one in chunk.requisites)
     if after is before and requisites == chunk.requisites:
         return chunk
@@ -97,8 +97,8 @@ def shown_chunks(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
     """The states of a run; those that wait for a hidden one do not quote its name."""
     known = labels(chunks)
     if not known:
-        return [_masked(chunk) for chunk in chunks] if secrets.known() else chunks
-    return [_referring(shown(chunk), known) for chunk in chunks]
+        return [_mask_chunk(chunk) for chunk in chunks] if secrets.known() else chunks
+    return [_relabel_requisites(shown_chunk(chunk), known) for chunk in chunks]
 
 
 def labels(chunks: Iterable[Chunk]) -> dict[str, str]:
@@ -107,24 +107,24 @@ def labels(chunks: Iterable[Chunk]) -> dict[str, str]:
     return {text: chunk.label for chunk in hidden for text in (str(chunk.name), chunk.id)}
 
 
-def _referring(chunk: Chunk, known: Mapping[str, str]) -> Chunk:
+def _relabel_requisites(chunk: Chunk, known: Mapping[str, str]) -> Chunk:
     if not any(one.value in known for one in chunk.requisites):
         return chunk
     requisites = tuple(replace(one, value=known.get(one.value, one.value)) for one in chunk.requisites)
-    args = {word: relabelled(value, known) for word, value in chunk.args.items()}
+    args = {word: relabel_values(value, known) for word, value in chunk.args.items()}
     return replace(chunk, requisites=requisites, args=args)
 
 
-def relabelled(value: object, known: Mapping[str, str]) -> object:
+def relabel_values(value: object, known: Mapping[str, str]) -> object:
     """The data with the names of hidden states replaced."""
     if isinstance(value, str):
         return known.get(value, value)
     if isinstance(value, dict):
-        return {relabelled(key, known): relabelled(inner, known) for key, inner in value.items()}
-    return [relabelled(inner, known) for inner in value] if isinstance(value, list | tuple) else value
+        return {relabel_values(key, known): relabel_values(inner, known) for key, inner in value.items()}
+    return [relabel_values(inner, known) for inner in value] if isinstance(value, list | tuple) else value
 
 
-def unquoted(text: str, known: Mapping[str, str]) -> str:
+def relabel_text(text: str, known: Mapping[str, str]) -> str:
     """A text with the names of hidden states replaced, the longest first."""
     for name in sorted(known, key=len, reverse=True):
         if name and name != known[name]:
@@ -146,7 +146,7 @@ def shown_result(chunk: Chunk, result: Result) -> Result:
 def masked_result(result: Result) -> Result:
     """The result without secrets; the same object if it has none."""
     before = {name: getattr(result, name) for name in SAID}
-    after = secrets.masked(before)
+    after = secrets.mask_all(before)
     sub = tuple(map(_masked_step, result.sub))
     if after is before and sub == result.sub:
         return result
@@ -155,27 +155,27 @@ def masked_result(result: Result) -> Result:
 
 def _masked_step(step: SubResult) -> SubResult:
     names = ("name", "id", "comment", "changes", "data", "warnings")
-    after = secrets.masked({name: getattr(step, name) for name in names})
+    after = secrets.mask_all({name: getattr(step, name) for name in names})
     return replace(step, **after, sub=tuple(map(_masked_step, step.sub)))
 
 
 def shown_answer(answer: Answer) -> Answer:
     """The answer in the form that may be shown, also without secrets that became known after it."""
     if secrets.known():
-        return replace(answer, chunk=shown(answer.chunk), result=masked_result(answer.result))
-    return replace(answer, chunk=shown(answer.chunk)) if answer.chunk.hidden else answer
+        return replace(answer, chunk=shown_chunk(answer.chunk), result=masked_result(answer.result))
+    return replace(answer, chunk=shown_chunk(answer.chunk)) if answer.chunk.hidden else answer
 
 
 def shown_event(event: Event) -> Event:
     match event:
         case ChunkStarted(chunk=chunk) if chunk.hidden or secrets.known():
-            return replace(event, chunk=shown(chunk))
+            return replace(event, chunk=shown_chunk(chunk))
         case ChunkFinished(answer=answer) if answer.chunk.hidden or secrets.known():
             return ChunkFinished(shown_answer(answer))
         case RunStarted() | FrameStarted():
             return replace(event, chunks=shown_chunks(event.chunks))
         case Fired() if secrets.known():
-            return Fired(secrets.mask(event.tag), secrets.masked(event.data))
+            return Fired(secrets.mask(event.tag), secrets.mask_all(event.data))
         case RunFinished() if secrets.known():
             return replace(event, stopped=secrets.mask(event.stopped))
         case _:

@@ -40,7 +40,7 @@ def literals(value: object) -> set[str]:
     return found
 
 
-def unwrapped(value: object) -> object:
+def unwrap_literals(value: object) -> object:
     """The value with its literals as plain text, for the function that is called with it."""
     return each_text(value, lambda text: str(text) if isinstance(text, Literal) else text)
 
@@ -83,22 +83,22 @@ def references(value: object) -> Iterator[Reference]:
             yield from references(inner)
 
 
-def escaped(value: object) -> object:
-    """The value with every reference escaped, so that ``filled`` gives back the value as it was."""
+def escape_references(value: object) -> object:
+    """The value with every reference escaped, so that ``fill_references`` gives back the value as it was."""
     import re
 
     return each_text(value, lambda text: re.sub(_REFERENCE, r"$\g<0>", text) if OPEN in text else text)
 
 
-def filled(value: object, look: Callable[[Reference], object]) -> object:
+def fill_references(value: object, look: Callable[[Reference], object]) -> object:
     """The value with every reference replaced by what ``look`` returns for it."""
     return each_text(
         value,
-        lambda text: _filled(text, look) if OPEN in text and not isinstance(text, Literal) else text,
+        lambda text: _fill_text(text, look) if OPEN in text and not isinstance(text, Literal) else text,
     )
 
 
-def _filled(text: str, look: Callable[[Reference], object]) -> object:
+def _fill_text(text: str, look: Callable[[Reference], object]) -> object:
     import re
 
     whole = re.fullmatch(_REFERENCE, text)
@@ -110,13 +110,13 @@ def _filled(text: str, look: Callable[[Reference], object]) -> object:
         if found["escape"]:
             return found[0][1:]
         asked = _parse(found[0], found["inner"])
-        return written(look(asked)) if asked.path else asked.text
+        return write_value(look(asked)) if asked.path else asked.text
 
     made = re.sub(_REFERENCE, one, text)
     return Literal(made) if text.startswith(OPEN) else made  # what begins with data is no slot
 
 
-def written(value: object) -> str:
+def write_value(value: object) -> str:
     """A value as part of a text: in YAML's spelling; lists and mappings as JSON."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -17,16 +17,16 @@ TOKEN = r"(?i)(?<=http://|ttps://)[^\s/:?#]+(?=@)"  # a name alone may be a toke
 
 def mask(value: T, secrets: Sequence[str | None] = ()) -> T:
     """The same text, list or mapping with ``***`` for these secrets and for every password in an address."""
-    return _masked(value, [one for one in secrets if one])  # type: ignore[return-value]
+    return _mask_value(value, [one for one in secrets if one])  # type: ignore[return-value]
 
 
-def _masked(value: object, secrets: Sequence[str]) -> object:
+def _mask_value(value: object, secrets: Sequence[str]) -> object:
     if isinstance(value, str):
         return _masked_text(value, secrets)
     if isinstance(value, Mapping):
-        return {_masked(key, secrets): _masked(one, secrets) for key, one in value.items()}
+        return {_mask_value(key, secrets): _mask_value(one, secrets) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(_masked(one, secrets) for one in value)
+        return type(value)(_mask_value(one, secrets) for one in value)
     return value
 
 

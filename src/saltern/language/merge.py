@@ -44,13 +44,13 @@ def deep(
         if isinstance(below, Mapping) and isinstance(value, Mapping):
             merged[key] = deep(below, value, merge_lists)
         elif merge_lists and isinstance(below, list) and isinstance(value, list):
-            merged[key] = joined(below, value)
+            merged[key] = join_lists(below, value)
         else:
             merged[key] = value
     return merged
 
 
-def joined(first: list[object], second: list[object]) -> list[object]:
+def join_lists(first: list[object], second: list[object]) -> list[object]:
     """Both lists without repetitions; the first list keeps its order."""
     return first + [item for item in second if item not in first]
 
@@ -73,7 +73,7 @@ def _list(base: object, over: object, _: bool) -> object:
 def _aggregate(base: object, over: object, _: bool) -> object:
     """Join lists at the top level. Salt joins deeper only what its `yamlex` renderer marks; we have none."""
     if isinstance(base, list) and isinstance(over, list):
-        return joined(base, over)
+        return join_lists(base, over)
     if isinstance(base, Mapping) and isinstance(over, Mapping):
         return like(base, {**base, **over})
     return over

@@ -68,6 +68,6 @@ Natures = Callable[[str, str], Nature]  # of a state and its function
 UNDECLARED = Nature()
 
 
-def undeclared(_state: str, _fun: str) -> Nature:
+def no_nature(_state: str, _fun: str) -> Nature:
     """The nature of a function without a declaration."""
     return UNDECLARED

@@ -30,25 +30,25 @@ class Ordered(dict[object, object]):
         return Ordered({**other, **self}) if isinstance(other, Mapping) else NotImplemented
 
 
-def ordered(value: V) -> V:
+def order_mappings(value: V) -> V:
     """A copy in which every mapping, at any depth, is ``Ordered``."""
-    return cast("V", _ordered(value))
+    return cast("V", _order(value))
 
 
-def _ordered(value: object) -> object:
+def _order(value: object) -> object:
     if isinstance(value, Mapping):
-        return Ordered((key, _ordered(inner)) for key, inner in value.items())
+        return Ordered((key, _order(inner)) for key, inner in value.items())
     if isinstance(value, list):
-        return [_ordered(inner) for inner in value]
+        return [_order(inner) for inner in value]
     return value
 
 
-def unordered(value: object) -> object:
+def plain_mappings(value: object) -> object:
     """A copy with plain mappings."""
     if isinstance(value, Mapping):
-        return {key: unordered(inner) for key, inner in value.items()}
+        return {key: plain_mappings(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [unordered(inner) for inner in value]
+        return [plain_mappings(inner) for inner in value]
     return value
 
 

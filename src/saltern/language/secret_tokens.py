@@ -16,7 +16,7 @@ def token(said: str, kind: type) -> str:
     return f"{OPEN}{_SIGNS.get(kind, 's')}{said}{CLOSE}"
 
 
-def filled(value: object, look: Look) -> object:
+def fill_tokens(value: object, look: Look) -> object:
     """The data with tokens replaced by their secrets; unknown tokens stay."""
     if isinstance(value, str):
         return _filled_text(value, look) if OPEN in value else value
@@ -24,8 +24,8 @@ def filled(value: object, look: Look) -> object:
         made = _filled_text(value.decode("utf-8", "surrogateescape"), look)
         return str(made).encode("utf-8", "surrogateescape")
     if isinstance(value, dict):
-        return {filled(key, look): filled(inner, look) for key, inner in value.items()}
-    return [filled(inner, look) for inner in value] if isinstance(value, list | tuple) else value
+        return {fill_tokens(key, look): fill_tokens(inner, look) for key, inner in value.items()}
+    return [fill_tokens(inner, look) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _filled_text(text: str, look: Look) -> object:

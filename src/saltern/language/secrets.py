@@ -67,27 +67,27 @@ def mask(text: str) -> str:
     return replaced_in(text, _stars) if _values else text
 
 
-def masked(value: T) -> T:
+def mask_all(value: T) -> T:
     """The data with secrets masked; the same object if it has none."""
-    return replaced(value, _stars) if _values else value
+    return replace_all(value, _stars) if _values else value
 
 
 def holds(value: object) -> bool:
     """True if there is a secret in the data."""
-    return bool(_values) and replaced(value, _stars) is not value
+    return bool(_values) and replace_all(value, _stars) is not value
 
 
-def replaced(value: T, stand: Stand) -> T:
+def replace_all(value: T, stand: Stand) -> T:
     """The data with each secret, also in keys, replaced by what ``stand`` returns for it."""
-    return _replaced(value, stand)  # type: ignore[return-value]
+    return _replace(value, stand)  # type: ignore[return-value]
 
 
 def replaced_in(text: str, stand: Stand) -> str:
     """The text with each secret replaced by what ``stand`` returns for it."""
-    return _changed(text, stand, str)
+    return _replace_in_text(text, stand, str)
 
 
-def _changed(text: str, stand: Stand, kind: type) -> str:
+def _replace_in_text(text: str, stand: Stand, kind: type) -> str:
     if text in _short or (_forms and text in _forms):
         return stand(text, kind)
     pieces: list[str] = []
@@ -117,16 +117,16 @@ def _stars(_secret: str, _kind: type) -> str:
     return MASK
 
 
-def _replaced(value: object, stand: Stand) -> object:
+def _replace(value: object, stand: Stand) -> object:
     if isinstance(value, str):
         made = replaced_in(value, stand)
         return value if made == value else made
     if isinstance(value, Mapping):
-        pairs = [(_replaced(key, stand), _replaced(inner, stand)) for key, inner in value.items()]
+        pairs = [(_replace(key, stand), _replace(inner, stand)) for key, inner in value.items()]
         same = all(new is key and to is value[key] for key, (new, to) in zip(value, pairs, strict=True))
         return value if same else dict(pairs)
     if isinstance(value, list | tuple | set | frozenset):
-        items = [_replaced(inner, stand) for inner in value]
+        items = [_replace(inner, stand) for inner in value]
         same = all(new is old for new, old in zip(items, value, strict=True))
         return value if same else type(value)(items)
     return _replaced_other(value, stand)
@@ -135,7 +135,7 @@ def _replaced(value: object, stand: Stand) -> object:
 def _replaced_other(value: object, stand: Stand) -> object:
     if isinstance(value, bytes):
         text = value.decode("utf-8", "surrogateescape")
-        made = _changed(text, stand, bytes)
+        made = _replace_in_text(text, stand, bytes)
         return value if made == text else made.encode("utf-8", "surrogateescape")
     if isinstance(value, int | float) and not isinstance(value, bool):
         text = _number(value)
@@ -161,12 +161,12 @@ def _forms_of(text: str) -> Iterator[str]:
     bare = text.strip()
     yield bare
     if len(bare) >= SHORTEST:
-        yield from _escaped(bare)
+        yield from _escaped_forms(bare)
     if len(text) >= WHOLE:
-        yield from _encoded(text)
+        yield from _encoded_forms(text)
 
 
-def _escaped(text: str) -> Iterator[str]:
+def _escaped_forms(text: str) -> Iterator[str]:
     if not (text.isascii() and text.isalnum()):
         import json
 
@@ -178,7 +178,7 @@ def _escaped(text: str) -> Iterator[str]:
         yield text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _encoded(text: str) -> Iterator[str]:
+def _encoded_forms(text: str) -> Iterator[str]:
     from binascii import b2a_base64
 
     data = text.encode("utf-8", "surrogateescape")

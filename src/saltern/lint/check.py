@@ -17,9 +17,9 @@ from saltern.language.source import SlsRef
 from saltern.lint.files import KeptLoader
 from saltern.lint.findings import Edit, Findings
 from saltern.lint.page import Page
-from saltern.lint.rules import Choices, chosen
+from saltern.lint.rules import Choices, chosen_rules
 from saltern.lint.select import select
-from saltern.lint.survey import Walk, walked
+from saltern.lint.survey import Walk, walk_tree
 
 _IGNORED = re.compile(r"saltern: ignore((?:[ ,]+[a-z0-9-]+)+)")
 MOST_NAMED = 6  # machines
@@ -61,14 +61,14 @@ def check(
     options, limit = compiler_options(session, Request()), bounds(session).limit
     selection = select(session, words, without)
     some = machines or {"": session}
-    walks = walked([*some.values()], selection, options, limit, strangers=not machines)
+    walks = walk_tree([*some.values()], selection, options, limit, strangers=not machines)
     loaders = [walk.loader for walk in walks]
     pages = _pages(loaders[0], session, selection.refs)
     surveys = [walk.survey() for walk in walks]
     found = Findings()
     for problem in session.registry.plugin_problems():
         found.warn("plugin-conflict", problem)
-    for rule in chosen(choices):
+    for rule in chosen_rules(choices):
         for walk, survey in zip(walks, surveys, strict=True):
             if rule.run is not None:
                 for unit in walk.units:
@@ -78,12 +78,12 @@ def check(
         if rule.text is not None:
             for page in pages.values():
                 rule.text(page, found)
-    held = _held(dict(zip(some, walks, strict=True)))
+    held = _problem_machines(dict(zip(some, walks, strict=True)))
     for walk in walks:
         found.take(walk.found)
     _add_edits(found, pages)
-    wanted = _wanted(found, choices, loaders)
-    problems = {masked_problem(_noted(one, held.get(before, ()))): before for one, before in wanted}
+    wanted = _reported_problems(found, choices, loaders)
+    problems = {masked_problem(_add_note(one, held.get(before, ()))): before for one, before in wanted}
     return Checked(
         problems=list(problems),
         edits={one: found.edits[before] for one, before in problems.items() if before in found.edits},
@@ -104,7 +104,7 @@ def _prepare_for(name: str, session: Session) -> None:
         raise PillarError(*whose) from None
 
 
-def _held(walks: Mapping[str, Walk]) -> dict[Diagnostic, tuple[str, ...]]:
+def _problem_machines(walks: Mapping[str, Walk]) -> dict[Diagnostic, tuple[str, ...]]:
     """The machines that have a problem, if not all of them have it."""
     held: dict[Diagnostic, list[str]] = {}
     for name, walk in walks.items():
@@ -113,7 +113,7 @@ def _held(walks: Mapping[str, Walk]) -> dict[Diagnostic, tuple[str, ...]]:
     return {problem: tuple(names) for problem, names in held.items() if len(names) < len(walks)}
 
 
-def _noted(problem: Diagnostic, names: Sequence[str]) -> Diagnostic:
+def _add_note(problem: Diagnostic, names: Sequence[str]) -> Diagnostic:
     if not names:
         return problem
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
@@ -141,7 +141,7 @@ def _add_edits(found: Findings, pages: dict[str, Page]) -> None:
             found.edits[problem] = page.edit(line, *colon.span("rest"), " []" + colon["rest"])
 
 
-def _wanted(
+def _reported_problems(
     found: Findings, choices: Choices, loaders: Sequence[KeptLoader]
 ) -> Iterator[tuple[Diagnostic, Diagnostic]]:
     """The problems to report, each once and sorted, with their original form."""

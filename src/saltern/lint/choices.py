@@ -33,7 +33,7 @@ def choose(configured: Mapping[str, object], asked: Sequence[str], ignored: Sequ
     return choices
 
 
-def excluded(configured: Mapping[str, object], asked: Sequence[str]) -> list[str]:
+def excluded_patterns(configured: Mapping[str, object], asked: Sequence[str]) -> list[str]:
     """Patterns of SLS names that are not checked."""
     given = configured.get("exclude") or []
     if not isinstance(given, list):

@@ -80,7 +80,7 @@ class KeptLoader(TreeLoader):
             self._files[ref] = parse(document, Findings())
         return self._files[ref]
 
-    def included(self, ref: SlsRef) -> list[SlsRef]:
+    def included_files(self, ref: SlsRef) -> list[SlsRef]:
         """The files that a file includes directly."""
         file = self.file(ref)
         return [one for include in file.includes for one in expand(include.ref, self.names)] if file else []
@@ -90,7 +90,7 @@ class KeptLoader(TreeLoader):
         if ref not in self._reached:
             reached, left = {ref}, [ref]
             while left:
-                more = [one for one in self.included(left.pop()) if one not in reached]
+                more = [one for one in self.included_files(left.pop()) if one not in reached]
                 reached.update(more)
                 left += more
             self._reached[ref] = reached

@@ -36,15 +36,15 @@ class Open(Struct):
     key: int = 0  # the new column of that key
 
 
-def formatted(page: Page) -> str:
+def format_page(page: Page) -> str:
     """The formatted text of a file; unchanged if formatting would change its meaning."""
     if not page.is_yaml or "\t" in page.text or "\r" in page.text:
         return page.text
     wanted = meaning(page.text)
     as_they_are = [line.text for line in page.lines]
     fixed = page.is_jinja and _FIXED.search(page.text)
-    for lines in (as_they_are if fixed else _indented(page.lines), as_they_are):
-        text = _spaced(lines, page.lines)
+    for lines in (as_they_are if fixed else _indent_lines(page.lines), as_they_are):
+        text = _space_entries(lines, page.lines)
         if page.is_jinja:
             text = _tags(text, page)
         if wanted is not None and meaning(text) == wanted:
@@ -55,7 +55,7 @@ def formatted(page: Page) -> str:
 # -- indentation ---------------------------------------------------------------------------------------
 
 
-def _indented(lines: list[Line]) -> list[str]:
+def _indent_lines(lines: list[Line]) -> list[str]:
     """The lines, indented by their depth; lines that continue a value move with it."""
     stack: list[Open] = []
     moved: list[str] = []
@@ -65,20 +65,20 @@ def _indented(lines: list[Line]) -> list[str]:
         text = line.text
         if line.kind == "yaml":
             old = len(text) - len(text.lstrip(" "))
-            text, new = _placed(text.strip(" "), old, stack)
+            text, new = _place_line(text.strip(" "), old, stack)
             shift = new - old
             for number in waiting:
                 moved[number] = " " * new + moved[number].lstrip(" ")
             waiting = []
         elif line.kind == "scalar":
-            text = _shifted(text, shift)
+            text = _shift(text, shift)
         elif line.kind == "comment":
             waiting.append(len(moved))
         moved.append(text)
     return moved
 
 
-def _placed(body: str, old: int, stack: list[Open]) -> tuple[str, int]:
+def _place_line(body: str, old: int, stack: list[Open]) -> tuple[str, int]:
     """One line of YAML, and its new indentation."""
     made = ""
     indent = -1
@@ -119,7 +119,7 @@ def _ends(open_: str, kind: str) -> bool:
     return open_ == "list" and kind == "mapping"
 
 
-def _shifted(text: str, by: int) -> str:
+def _shift(text: str, by: int) -> str:
     own = len(text) - len(text.lstrip(" "))
     return " " * max(own + by, 0) + text[own:]
 
@@ -127,7 +127,7 @@ def _shifted(text: str, by: int) -> str:
 # -- blank lines and blanks ----------------------------------------------------------------------------
 
 
-def _spaced(texts: list[str], lines: list[Line]) -> str:
+def _space_entries(texts: list[str], lines: list[Line]) -> str:
     """Join the lines without trailing white space, with blank lines between entries."""
     made: list[str] = []
     for text, line, inside in zip(texts, lines, _inside(lines), strict=True):

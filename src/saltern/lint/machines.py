@@ -40,7 +40,7 @@ def read_machines(configured: Mapping[str, object], asked: Sequence[str], base: 
     if asked:
         found = [one for path in asked for one in _at(os.path.abspath(os.path.expanduser(path)))]
     else:
-        found = list(_configured(configured.get("machines"), base))
+        found = list(_configured_machines(configured.get("machines"), base))
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -48,7 +48,7 @@ def read_machines(configured: Mapping[str, object], asked: Sequence[str], base: 
     return found
 
 
-def _configured(given: object, base: str) -> Iterator[Machine]:
+def _configured_machines(given: object, base: str) -> Iterator[Machine]:
     if isinstance(given, Mapping):
         for name, value in given.items():
             yield _machine(str(name), value, base, None)

@@ -58,7 +58,7 @@ class Page:
 
     @cached_property
     def lines(self) -> list[Line]:
-        return list(_classified(self.text, _inside(self.text) if self.is_jinja else set()))
+        return list(_classify_lines(self.text, _inside(self.text) if self.is_jinja else set()))
 
     def yaml(self) -> Iterator[Line]:
         return (line for line in self.lines if line.kind == "yaml")
@@ -108,7 +108,7 @@ def _inside(text: str) -> set[int]:
     return found
 
 
-def _classified(text: str, inside: set[int]) -> Iterator[Line]:
+def _classify_lines(text: str, inside: set[int]) -> Iterator[Line]:
     start = 0
     scalar = -1  # the text of a value is indented beyond this column
     opened = ""  # what is open: a quote, or brackets
@@ -129,12 +129,12 @@ def _classified(text: str, inside: set[int]) -> Iterator[Line]:
             kind, scalar = "comment", -1
         else:
             kind = "yaml"
-            scalar, opened, plain = _begun(line)
+            scalar, opened, plain = _open_value(line)
         yield Line(number, start, line, kind)
         start += len(whole) + 1
 
 
-def _begun(line: str) -> tuple[int, str, bool]:
+def _open_value(line: str) -> tuple[int, str, bool]:
     """How the value continues below: the column it is indented beyond, what is open, True if it is plain."""
     if block := _SCALAR.fullmatch(line):
         return _column(block["before"], block["key"]), "", False

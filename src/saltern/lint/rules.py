@@ -276,6 +276,6 @@ def usual() -> Choices:
     return {name: rule.severity if rule.on else None for name, rule in RULES.items()}
 
 
-def chosen(choices: Choices) -> Iterator[Rule]:
+def chosen_rules(choices: Choices) -> Iterator[Rule]:
     """The rules that are used."""
     return (rule for name, rule in RULES.items() if choices[name] is not None)

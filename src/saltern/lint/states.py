@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from saltern.engine.session import Session
 from saltern.language.chunk import HIDDEN, Chunk, Requisite
-from saltern.language.hidden import shown
+from saltern.language.hidden import shown_chunk
 from saltern.language.late import OPEN
 from saltern.language.nature import Nature
 from saltern.language.patterns import is_pattern
@@ -114,7 +114,7 @@ def path_relative(unit: Unit, found: Findings) -> None:
         if unit.nature(chunk).name_is != "path" or chunk.name.startswith(("/", "~")):
             continue
         if PREFIX not in chunk.name and OPEN not in chunk.name:
-            what = f"{chunk.function} needs an absolute path, got {shown(chunk).name!r}"
+            what = f"{chunk.function} needs an absolute path, got {shown_chunk(chunk).name!r}"
             given = {key for item in chunk.declared.items if isinstance(item, dict) for key in item}
             word = "names" if "names" in given else "name"
             fix = "begin it with '/'" if word in given else "the ID is the path, unless '- name: /…' says it"

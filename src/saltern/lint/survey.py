@@ -51,7 +51,7 @@ class Seen(Struct, kw_only=True):
     has_top: bool = False
 
 
-def walked(
+def walk_tree(
     sessions: Sequence[Session],
     selection: Selection,
     options: CompilerOptions,
@@ -109,7 +109,7 @@ class Walk:
         self._looked = self.covered | left
         here = [ref for ref in self._ready if ref in self._looked]
         for ref in here:
-            self._seen.named.update(one for one in self.loader.included(ref) if one != ref)
+            self._seen.named.update(one for one in self.loader.included_files(ref) if one != ref)
         alone = [ref for ref in here if ref in left]
         roots = [ref for ref in alone if ref not in self._seen.named]
         for ref in (*roots, *alone):  # the second time for those that only include each other
@@ -124,7 +124,7 @@ class Walk:
             named=frozenset(self._seen.named),
             has_top=self._seen.has_top,
             lost=self._selection.lost,
-            unused=_unused(self._seen.blocks, self._selection, self.loader),
+            unused=_unused_blocks(self._seen.blocks, self._selection, self.loader),
         )
 
     def _is_ready(self, ref: SlsRef) -> bool:
@@ -166,7 +166,7 @@ class Walk:
     def tops(self, *, without: set[Who]) -> None:
         """Compile the run of this machine, and that of every target except those in ``without``."""
         only = self._session.settings.state_top_saltenv
-        others = _given(self._tops, [only] if only else self._session.environments())
+        others = _assignments(self._tops, [only] if only else self._session.environments())
         runs: dict[tuple[SlsRef, ...], list[Assigned]] = {}
         for given in [self._mine, *(some for some in others if some and _who(some[0]) not in without)]:
             runs.setdefault(tuple(SlsRef(one.env, one.sls) for one in given), given)
@@ -218,11 +218,11 @@ class Walk:
         if _ASKS.search(text):
             return
         try:
-            self._rendered(target, delays)
+            self._add_rendered(target, delays)
         except CompileError as problem:  # what a macro lacks may exist by then
             self.found.add(one for one in problem.diagnostics if not one.code.startswith("template-"))
 
-    def _rendered(self, target: Target, delays: Delays) -> None:
+    def _add_rendered(self, target: Target, delays: Delays) -> None:
         found = Findings()
         document = render_target(self._session, target, {})
         given = {**target.context, PREV_RET: {}}
@@ -259,7 +259,7 @@ def _check_readable(session: Session, one: Target | SlsSource, found: Findings) 
         found.add(problem.diagnostics)
 
 
-def _unused(blocks: Delays, selection: Selection, loader: KeptLoader) -> list[Block]:
+def _unused_blocks(blocks: Delays, selection: Selection, loader: KeptLoader) -> list[Block]:
     """Blocks that no run calls, nor may call: a state that is left out here or comes later is not seen.
 
     Where only some files are checked, of those.
@@ -274,7 +274,7 @@ def _who(given: Assigned) -> Who:
     return given.target.section, given.target.expression
 
 
-def _given(reader: TopReader, envs: Sequence[str]) -> Iterator[list[Assigned]]:
+def _assignments(reader: TopReader, envs: Sequence[str]) -> Iterator[list[Assigned]]:
     """What each target of the top files assigns, whether or not it matches."""
     for env in envs:
         for section, targets in (reader.sections(env, Findings()) or {}).items():

@@ -72,7 +72,7 @@ def _problems(unit: Unit, chunk: Chunk, engine: str, source: SlsSource) -> list[
                 values=_values(unit, chunk),
             )
     except CompileError as problem:
-        return [_placed(one, chunk, source) for one in problem.diagnostics]
+        return [_add_place(one, chunk, source) for one in problem.diagnostics]
     return []
 
 
@@ -96,7 +96,7 @@ def _ref(chunk: Chunk) -> SlsRef:
     return SlsRef(chunk.env, chunk.sls)
 
 
-def _placed(problem: Diagnostic, chunk: Chunk, source: SlsSource) -> Diagnostic:
+def _add_place(problem: Diagnostic, chunk: Chunk, source: SlsSource) -> Diagnostic:
     """The problem with the file's path, and the state that renders it."""
     where = problem.where
     if where is None or where.file == source.name:

@@ -80,7 +80,7 @@ def include_cycle(survey: Survey, found: Findings) -> None:
                 done.add(ref)
                 del opened[ref]
             elif include.ref in opened:
-                _closed(survey, ref, include, found)
+                _report_cycle(survey, ref, include, found)
             elif include.ref not in done:
                 opened[include.ref] = _includes(survey, include.ref)
 
@@ -90,7 +90,7 @@ def _includes(survey: Survey, ref: SlsRef) -> Iterator[Include]:
     return iter(file.includes if file else ())
 
 
-def _closed(survey: Survey, ref: SlsRef, include: Include, found: Findings) -> None:
+def _report_cycle(survey: Survey, ref: SlsRef, include: Include, found: Findings) -> None:
     file = survey.loader.file(ref)
     assert file is not None
     itself = ref == include.ref

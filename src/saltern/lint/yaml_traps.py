@@ -63,7 +63,7 @@ def unquoted_text(page: Page, found: Findings) -> None:
             continue
         read = plain(text)
         if not isinstance(read, str) and not _same(read, text):
-            what = f"YAML reads the {value['key']} {text} as {_shown(read)}"
+            what = f"YAML reads the {value['key']} {text} as {_describe_value(read)}"
             _report("unquoted-text", what, page, line, value, found)
 
 
@@ -126,7 +126,7 @@ def _same(read: object, text: str) -> bool:
     return isinstance(read, int | float) and not isinstance(read, bool) and str(read) == text
 
 
-def _shown(read: object) -> str:
+def _describe_value(read: object) -> str:
     if read is None:
         return "nothing"
     return str(read).lower() if isinstance(read, bool) else f"the number {read}"

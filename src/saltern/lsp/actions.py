@@ -31,7 +31,7 @@ def changes(problem: Problem, lines: Lines, span: Span) -> Iterator[Change]:
     one = problem.diagnostic
     if problem.edit is not None:
         title = f"{one.fix or RULES[one.code].name} [{one.code}]"
-        yield Change(title=title, edits=(shifted(problem.edit, lines),), best=True)
+        yield Change(title=title, edits=(shift_edit(problem.edit, lines),), best=True)
     meant = _MEANT.search(f"{one.fix} {one.what}")
     if meant is not None:
         yield from _nearer(one, meant[1], lines, span)
@@ -42,14 +42,14 @@ def changes(problem: Problem, lines: Lines, span: Span) -> Iterator[Change]:
 def compatible_edits(problems: list[Problem], lines: Lines) -> tuple[tuple[Span, str], ...]:
     """The edits that do not overlap another one."""
     made: list[tuple[Span, str]] = []
-    edits = [shifted(one.edit, lines) for one in problems if one.edit is not None]
+    edits = [shift_edit(one.edit, lines) for one in problems if one.edit is not None]
     for span, text in sorted(set(edits), key=lambda one: (one[0].start, one[0].end)):
         if not made or span.start >= made[-1][0].end:
             made.append((span, text))
     return tuple(made)
 
 
-def shifted(edit: Edit, lines: Lines) -> tuple[Span, str]:
+def shift_edit(edit: Edit, lines: Lines) -> tuple[Span, str]:
     """The edit at its place in the editor, whose text may have a byte order mark that the engine does not
     count.
     """

@@ -16,7 +16,7 @@ from msgspec import Struct, json
 from msgspec.structs import replace
 
 from saltern.language.diagnostics import OperationError
-from saltern.lsp.launch import resolved, start
+from saltern.lsp.launch import resolve_options, start
 from saltern.lsp.sites import Given, Site
 from saltern.lsp.worker import CheckReply, Problem, Question
 
@@ -118,13 +118,13 @@ class Checker:
             texts = self._texts(self.site)
             words = [] if task.whole or self._took <= QUICK else self._alone(task.paths)
             whole = not words
-            answer = self._asked(words, texts)
+            answer = self._ask_worker(words, texts)
             if answer is None:  # superseded: the next check includes its files
                 self._put_back(task)
                 continue
             if whole and not answer.failed:
                 self._took, self._is_known = answer.seconds, True
-            kept = _kept(answer, whole)
+            kept = _problems_to_keep(answer, whole)
             self._finish(Done(site=self.site, task=task, answer=kept, texts=texts, whole=whole))
             if not self._is_known:  # the first opened file is reported early, then completely
                 self._is_known = True
@@ -158,12 +158,12 @@ class Checker:
         with self._woken:
             while not self._over:
                 left = self._due - time.monotonic()
-                if left <= 0 and (task := self._taken()) is not None:
+                if left <= 0 and (task := self._take_task()) is not None:
                     return task
                 self._woken.wait(left if left > 0 and (self._task or self._whole) else None)
             return None
 
-    def _taken(self) -> Task | None:
+    def _take_task(self) -> Task | None:
         """Take the next task, quick ones first: for a slow tree, files that were changed and not saved."""
         task, self._task = self._task, None
         if task is not None and task.whole and self._took > QUICK:
@@ -174,10 +174,10 @@ class Checker:
             task, self._whole = self._whole, None
         return task
 
-    def _asked(self, words: list[str], texts: dict[str, str]) -> CheckReply | None:
+    def _ask_worker(self, words: list[str], texts: dict[str, str]) -> CheckReply | None:
         site = self.site
         try:
-            config, options, places = resolved(site.config, site.options, os.environ)
+            config, options, places = resolve_options(site.config, site.options, os.environ)
         except OperationError as problem:  # of the machine's own configuration
             problems = [Problem(diagnostic=one) for one in problem.diagnostics]
             return CheckReply(problems=problems, stopped="surroundings")
@@ -238,7 +238,7 @@ class Worker:
             return CheckReply(failed=f"the check ended with {self._process.returncode} and without an answer")
 
 
-def _kept(answer: CheckReply, whole: bool) -> CheckReply:
+def _problems_to_keep(answer: CheckReply, whole: bool) -> CheckReply:
     if whole:
         return answer
     problems = [one for one in answer.problems if one.diagnostic.code not in OF_THE_WHOLE]

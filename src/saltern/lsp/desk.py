@@ -45,7 +45,7 @@ class Desk(Struct, frozen=True, kw_only=True):
 Found = Iterator[Suggestion]
 
 
-def made(cursor: Cursor, label: str, kind: str, *, tail: str = "", **more: object) -> Suggestion:
+def make_suggestion(cursor: Cursor, label: str, kind: str, *, tail: str = "", **more: object) -> Suggestion:
     """A suggestion with ``tail`` after its label, unless the text has it already."""
     text = label if not tail or cursor.after.lstrip().startswith(tail.strip()) else label + tail
     given = {"text": text, "span": cursor.span, **more}

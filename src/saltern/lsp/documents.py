@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
-from saltern.lsp.positions import Lines, Span, edited
+from saltern.lsp.positions import Lines, Span, edit_text
 
 
 class Document(TextDocument):
@@ -29,7 +29,7 @@ class Document(TextDocument):
 
     def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
         start, end = change.range.start, change.range.end
-        self._source = edited(
+        self._source = edit_text(
             self.rows, (start.line, start.character), (end.line, end.character), change.text
         )
 

@@ -19,7 +19,7 @@ from saltern.lsp.nodes import page_of
 from saltern.lsp.positions import Lines
 from saltern.lsp.server import Server
 from saltern.lsp.shown import span_of
-from saltern.lsp.suggest import MOST, documented, suggest
+from saltern.lsp.suggest import MOST, documentation_of, suggest
 from saltern.lsp.symbols import document_symbols, workspace_symbols
 
 _KINDS = {
@@ -73,7 +73,7 @@ def _item(one: Suggestion, rows: Lines, uri: str) -> types.CompletionItem:
 def resolve(ls: Server, item: types.CompletionItem) -> types.CompletionItem:
     data = item.data if isinstance(item.data, dict) else {}
     if data.get("about"):
-        entry = documented(ls.desk(str(data["uri"])).manual, str(data["about"]))
+        entry = documentation_of(ls.desk(str(data["uri"])).manual, str(data["about"]))
         if entry is not None:
             item.documentation = _markdown(entry.markdown())
             item.detail = entry.first
@@ -100,9 +100,9 @@ def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
 
 
 def _note(code: str) -> str:
-    from saltern.views.codes import known
+    from saltern.views.codes import known_codes
 
-    return str(known().get(code, {}).get("note", ""))
+    return str(known_codes().get(code, {}).get("note", ""))
 
 
 # -- going elsewhere -------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ FEATURES: tuple[Feature, ...] = (
 )
 
 
-def serving(server: Server) -> Server:
+def add_features(server: Server) -> Server:
     """The server with all features registered."""
     for one in FEATURES:
         answer = server.thread()(one.answer) if one.slow else one.answer

@@ -52,10 +52,10 @@ class Index:
 
     def files(self, site: Site, env: str) -> Iterator[tuple[str, str, Outline]]:
         """SLS name, path and outline of every state file."""
-        for name, path in self._listed(site, env):
+        for name, path in self._list_files(site, env):
             yield name, path, self.outline(path, site.settings.renderer)
 
-    def _listed(self, site: Site, env: str) -> list[tuple[str, str]]:
+    def _list_files(self, site: Site, env: str) -> list[tuple[str, str]]:
         """The state files, cached for a moment: requests come in bursts, and a large tree takes long to
         walk.
         """

@@ -35,7 +35,7 @@ def start(*, trust: bool) -> subprocess.Popen[bytes]:
     )
 
 
-def resolved(
+def resolve_options(
     config: str | None, options: Mapping[str, object], environ: Mapping[str, str]
 ) -> tuple[str | None, dict[str, object], list[str]]:
     """The configuration, all given options, and the places that they allow to be read.

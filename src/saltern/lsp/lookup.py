@@ -52,10 +52,10 @@ def definitions(desk: Desk, place: int) -> list[Target]:
         return list(_LEADS[found.kind](desk, found))
     declared = next((one for one in desk.outline.declared if place in one.id.span), None)
     if declared is not None:
-        return [_declared(desk.path, declared)]
+        return [_declaration_target(desk.path, declared)]
     block = next((one for one in desk.outline.blocks if place in one.name.span), None)
     if block is not None:
-        return [_named(desk.path, block.name)]
+        return [_word_target(desk.path, block.name)]
     return list(_in_top(desk, place))
 
 
@@ -64,7 +64,7 @@ def _states(desk: Desk, reference: Reference) -> Iterator[Target]:
     here = [one for one in desk.outline.declared if matches(reference, one)]
     if here:
         scoped = [one for one in here if one.block == reference.block] or here
-        yield from (_declared(desk.path, one) for one in scoped)
+        yield from (_declaration_target(desk.path, one) for one in scoped)
         return
     near = desk.index.reached(desk.site, desk.env, desk.site.sls(desk.path))
     found = list(_elsewhere(desk, reference))
@@ -76,15 +76,15 @@ def _elsewhere(desk: Desk, reference: Reference) -> Iterator[tuple[str, Target]]
     for sls, path, known in desk.index.files(desk.site, desk.env):
         for one in known.declared:
             if not one.block and matches(reference, one):
-                yield sls, _declared(path, one)
+                yield sls, _declaration_target(path, one)
 
 
-def _declared(path: str, one: Declared) -> Target:
+def _declaration_target(path: str, one: Declared) -> Target:
     title = ", ".join([f"{fun.text} {one.id.text}" for fun in one.functions] or [one.id.text])
     return Target(path, one.id.span, title, (one.id.text, *(name for _, name in one.names)))
 
 
-def _named(path: str, word: Word) -> Target:
+def _word_target(path: str, word: Word) -> Target:
     return Target(path, word.span, word.text, (word.text,))
 
 
@@ -111,13 +111,13 @@ def _file(desk: Desk, reference: Reference) -> Iterator[Target]:
 def _block(desk: Desk, reference: Reference) -> Iterator[Target]:
     for one in desk.outline.blocks:
         if one.name.text == reference.name and one.outer == reference.block[: len(one.outer)]:
-            yield _named(desk.path, one.name)
+            yield _word_target(desk.path, one.name)
 
 
 def _late(desk: Desk, reference: Reference) -> Iterator[Target]:
     word = desk.outline.registers.get(reference.name)
     if word is not None:
-        yield _named(desk.path, word)
+        yield _word_target(desk.path, word)
 
 
 def _none(_desk: Desk, _reference: Reference) -> Iterator[Target]:

@@ -80,7 +80,7 @@ class Manual:
         found = self._registry.state(module, fun) if kind == "states" else self._registry.function(name)
         if found is None:
             return None
-        said, params, example = parted(found.doc)
+        said, params, example = split_docstring(found.doc)
         arguments = {
             param.name: Argument(
                 name=param.name,
@@ -122,19 +122,22 @@ class Manual:
                 return {}
             if self._read.get(path, (None,))[0] != found.st_mtime_ns:
                 with open(path, "rb") as file:
-                    self._read[path] = (found.st_mtime_ns, dict(_parsed(module, kind, file.read(MOST_READ))))
+                    self._read[path] = (
+                        found.st_mtime_ns,
+                        dict(_parse_module(module, kind, file.read(MOST_READ))),
+                    )
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return {}
         return self._read[path][1]
 
 
-def _parsed(module: str, kind: str, source: bytes) -> Iterator[tuple[str, Entry]]:
+def _parse_module(module: str, kind: str, source: bytes) -> Iterator[tuple[str, Entry]]:
     import ast
 
     for one in ast.parse(source).body:
         if not isinstance(one, ast.FunctionDef) or one.name.startswith("_"):
             continue
-        said, params, example = parted(ast.get_docstring(one) or "")
+        said, params, example = split_docstring(ast.get_docstring(one) or "")
         positional = [*one.args.posonlyargs, *one.args.args]
         values: list[ast.expr | None] = [None] * (len(positional) - len(one.args.defaults))
         given = [*zip(positional, [*values, *one.args.defaults], strict=True)]
@@ -156,7 +159,7 @@ def _parsed(module: str, kind: str, source: bytes) -> Iterator[tuple[str, Entry]
 # -- texts -----------------------------------------------------------------------------------------------
 
 
-def parted(doc: str) -> tuple[str, dict[str, str], str]:
+def split_docstring(doc: str) -> tuple[str, dict[str, str], str]:
     """Split a docstring into its text, the text of each argument, and the example."""
     from inspect import cleandoc
     from textwrap import dedent
@@ -203,6 +206,6 @@ def keyword(name: str) -> str:
 
 def code_page(code: str) -> str:
     """The page of an error code; empty if there is none."""
-    from saltern.views.codes import known, page
+    from saltern.views.codes import known_codes, page
 
-    return page(code) if code in known() else ""
+    return page(code) if code in known_codes() else ""

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 from saltern.language.delayed import REFRESHABLE, WHEN
 from saltern.lsp.cursor import Cursor
-from saltern.lsp.desk import Desk, Found, made
+from saltern.lsp.desk import Desk, Found, make_suggestion
 from saltern.lsp.positions import Span
 
 
 def targets(desk: Desk, cursor: Cursor) -> Found:
     """After ``- `` below a requisite: the kind of target, or the target itself."""
-    yield made(cursor, "sls", "keyword", tail=": ", detail="a whole file", rank=3)
-    yield made(cursor, "id", "keyword", tail=": ", detail="any state of an ID", rank=3)
+    yield make_suggestion(cursor, "sls", "keyword", tail=": ", detail="a whole file", rank=3)
+    yield make_suggestion(cursor, "id", "keyword", tail=": ", detail="any state of an ID", rank=3)
     for label, detail, rank in _states(desk, cursor, ""):
-        yield made(cursor, label, "reference", detail=detail, rank=rank)
+        yield make_suggestion(cursor, label, "reference", detail=detail, rank=rank)
     for name in desk.manual.modules("states"):
-        yield made(cursor, name, "module", tail=": ", rank=4)
+        yield make_suggestion(cursor, name, "module", tail=": ", rank=4)
 
 
-def named(desk: Desk, cursor: Cursor) -> Found:
+def suggest_targets(desk: Desk, cursor: Cursor) -> Found:
     """After ``- pkg: ``: the targets of that kind."""
     if cursor.key == "sls":
         yield from sls(desk, cursor)
@@ -30,7 +30,7 @@ def named(desk: Desk, cursor: Cursor) -> Found:
         name = label.partition(": ")[2]
         if name not in seen:
             seen.add(name)
-            yield made(cursor, name, "reference", detail=detail, rank=rank)
+            yield make_suggestion(cursor, name, "reference", detail=detail, rank=rank)
 
 
 def _states(desk: Desk, cursor: Cursor, wanted: str) -> Iterator[tuple[str, str, int]]:
@@ -61,7 +61,7 @@ def ids(desk: Desk, cursor: Cursor) -> Found:
         name = label.partition(": ")[2]
         if name not in seen:
             seen.add(name)
-            yield made(
+            yield make_suggestion(
                 cursor,
                 name,
                 "reference",
@@ -75,10 +75,10 @@ def sls(desk: Desk, cursor: Cursor) -> Found:
     here, top = desk.site.sls(desk.path), desk.site.settings.state_top.removesuffix(".sls")
     for name in desk.site.tree.sls_names(desk.env):
         if name != here and name.rpartition(".")[2] != top:
-            yield made(cursor, name, "file", rank=1)
+            yield make_suggestion(cursor, name, "file", rank=1)
 
 
-def delayed(desk: Desk, cursor: Cursor) -> Found:
+def suggest_delayed(desk: Desk, cursor: Cursor) -> Found:
     """Below ``delayed_render`` and its older forms."""
     word = cursor.path[-1]
     kind = cursor.key or {"delayed_blocks": "block", "delayed_slses": "sls"}.get(word, "")
@@ -88,16 +88,16 @@ def delayed(desk: Desk, cursor: Cursor) -> Found:
         yield from _blocks(desk, cursor)
     elif kind == "when":
         for name in WHEN:
-            yield made(cursor, name, "value")
+            yield make_suggestion(cursor, name, "value")
     elif not kind:
         for name in ("block", "sls") if cursor.item else ("when", "context"):
-            yield made(cursor, name, "keyword", tail=": ")
+            yield make_suggestion(cursor, name, "keyword", tail=": ")
 
 
 def _blocks(desk: Desk, cursor: Cursor) -> Found:
     for block in desk.outline.blocks:
         if block.outer == cursor.block[: len(block.outer)]:
-            yield made(cursor, block.name.text, "block", detail="delayed block")
+            yield make_suggestion(cursor, block.name.text, "block", detail="delayed block")
 
 
 def tags(desk: Desk, cursor: Cursor) -> Found:
@@ -116,7 +116,7 @@ def tags(desk: Desk, cursor: Cursor) -> Found:
             refresh = [f"refresh={name}" for name in REFRESHABLE]
             names = ["scoped", "delayed_repeat_limit=None", *refresh] if " " in rest else []
         for name in names:
-            yield made(cursor, name, "keyword", span=span)
+            yield make_suggestion(cursor, name, "keyword", span=span)
 
 
 def files(desk: Desk, cursor: Cursor) -> Found:
@@ -124,4 +124,4 @@ def files(desk: Desk, cursor: Cursor) -> Found:
     typed = cursor.before.rpartition("salt://")[2]
     span = Span(cursor.span.end - len(typed), cursor.span.end)
     for name in desk.site.tree.names(desk.env):
-        yield made(cursor, name, "file", span=span)
+        yield make_suggestion(cursor, name, "file", span=span)

@@ -81,7 +81,7 @@ class Reader:
         found = _BLOCK.match(line.text)
         if found is None:
             return
-        name = Word(found["name"], _shifted(found.span("name"), line.start))
+        name = Word(found["name"], _shift_span(found.span("name"), line.start))
         if not found["end"]:
             self._kept.append(self.stack)
             self.stack = []
@@ -148,10 +148,10 @@ def _word(line: Line, masked: str, start: int, end: int) -> Word:
     if quote in ("'", '"') and end > start:
         start += 1
         end -= end > start and masked[end - 1] == quote
-    return Word(line.text[start:end], _shifted((start, end), line.start), MASK in masked[start:end])
+    return Word(line.text[start:end], _shift_span((start, end), line.start), MASK in masked[start:end])
 
 
-def _shifted(span: tuple[int, int], by: int) -> Span:
+def _shift_span(span: tuple[int, int], by: int) -> Span:
     return Span(span[0] + by, span[1] + by)
 
 

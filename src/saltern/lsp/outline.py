@@ -76,7 +76,7 @@ def outline(page: Page) -> Outline:
     rows = page.text.count("\n")
     return Outline(
         nodes=found,
-        declared=tuple(_declared(found, rows)),
+        declared=tuple(_declarations(found, rows)),
         references=(*_references(found), *_in_templates(page.text)),
         blocks=tuple(_blocks(reader, rows)),
         registers={
@@ -87,7 +87,7 @@ def outline(page: Page) -> Outline:
     )
 
 
-def _declared(found: tuple[Node, ...], rows: int) -> Iterator[Declared]:
+def _declarations(found: tuple[Node, ...], rows: int) -> Iterator[Declared]:
     heads = [at for at, node in enumerate(found) if not node.path and node.key and not node.item]
     for at, end in pairwise([*heads, len(found)]):
         node, inside = found[at], found[at + 1 : end]
@@ -125,17 +125,19 @@ def _references(found: tuple[Node, ...]) -> Iterator[Reference]:
     for node in found:
         above = node.path[-1] if node.path else ""
         if above == "include" and len(node.path) == 1:
-            yield from _made(node, "sls", node.value, state="include")
+            yield from _make_references(node, "sls", node.value, state="include")
         elif node.path == ("extend",) and node.key:
-            yield from _made(node, "id", node.key, state="extend")
+            yield from _make_references(node, "id", node.key, state="extend")
         elif above == "exclude" and len(node.path) == 1:
-            yield from _made(node, node.key.text if node.key else "sls", node.value, state="exclude")
+            yield from _make_references(
+                node, node.key.text if node.key else "sls", node.value, state="exclude"
+            )
         elif above in REQUISITE_WORDS and len(node.path) >= 3:
-            yield from _required(node)
+            yield from _requisite_references(node)
         elif above in DELAYED and len(node.path) >= 3:
             kind = node.key.text if node.key else _DELAYED_ITEMS.get(above, "")
             if kind in ("block", "sls"):
-                yield from _made(node, kind, node.value, state=above)
+                yield from _make_references(node, kind, node.value, state=above)
         if node.value is not None:
             yield from _in_value(node, node.value)
             yield from _in_brackets(node, node.value)
@@ -144,18 +146,18 @@ def _references(found: tuple[Node, ...]) -> Iterator[Reference]:
 _DELAYED_ITEMS = {"delayed_blocks": "block", "delayed_slses": "sls"}
 
 
-def _required(node: Node) -> Iterator[Reference]:
+def _requisite_references(node: Node) -> Iterator[Reference]:
     """``- pkg: nginx``, ``- id: nginx``, ``- sls: web``, ``- nginx``."""
     kind = node.key.text if node.key else "id"
     if kind == "sls":
-        yield from _made(node, "sls", node.value, state=node.path[-1])
+        yield from _make_references(node, "sls", node.value, state=node.path[-1])
     elif kind == "id":
-        yield from _made(node, "id", node.value, state=node.path[-1])
+        yield from _make_references(node, "id", node.value, state=node.path[-1])
     else:
-        yield from _made(node, "state", node.value, state=kind)
+        yield from _make_references(node, "state", node.value, state=kind)
 
 
-def _made(node: Node, kind: str, word: Word | None, state: str) -> Iterator[Reference]:
+def _make_references(node: Node, kind: str, word: Word | None, state: str) -> Iterator[Reference]:
     if word is not None and word.text and not word.dynamic and kind in ("state", "id", "sls", "block"):
         yield Reference(kind=kind, name=word.text, span=word.span, state=state, block=node.block)
 

@@ -86,7 +86,7 @@ class Lines:
         return row, len(before) if before.isascii() else sum(map(self._units, before))
 
 
-def edited(lines: Lines, start: tuple[int, int], end: tuple[int, int], text: str) -> str:
+def edit_text(lines: Lines, start: tuple[int, int], end: tuple[int, int], text: str) -> str:
     """The text after a change that an editor sends."""
     first, last = lines.offset(*start), lines.offset(*end)
     return lines.text[: min(first, last)] + text + lines.text[max(first, last) :]

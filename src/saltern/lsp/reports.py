@@ -151,13 +151,13 @@ def _by_path(done: Done, paths: list[str]) -> dict[str, list[Problem]]:
         where = problem.diagnostic.where
         path = spelt.get(where.file) if where else None
         if path is None and asked and (done.answer.stopped or where is None or not os.path.isabs(where.file)):
-            path, problem = asked, _moved(problem)
+            path, problem = asked, _move_to_top(problem)
         if path is not None:
             found.setdefault(path, []).append(problem)
     return found
 
 
-def _moved(problem: Problem) -> Problem:
+def _move_to_top(problem: Problem) -> Problem:
     """The problem for the top of another file; its message contains its place."""
     one = problem.diagnostic
     diagnostic = replace(one, what=f"{one.where}: {one.what}" if one.where else one.what, where=None)

@@ -16,7 +16,7 @@ def over_stdio(given: Given) -> None:
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    _served(given, stdin, stdout)
+    _serve(given, stdin, stdout)
 
 
 def over_tcp(given: Given, host: str, port: int) -> None:
@@ -34,12 +34,12 @@ def over_tcp(given: Given, host: str, port: int) -> None:
         print(f"saltern lsp: listening on {where[0]}:{where[1]}", file=sys.stderr, flush=True)
         connection, _ = listening.accept()
     with connection, connection.makefile("rb") as stdin, connection.makefile("wb") as stdout:
-        _served(given, stdin, stdout)
+        _serve(given, stdin, stdout)
 
 
-def _served(given: Given, stdin: object, stdout: object) -> None:
+def _serve(given: Given, stdin: object, stdout: object) -> None:
     try:
-        from saltern.lsp.features import serving
+        from saltern.lsp.features import add_features
         from saltern.lsp.server import Server
     except ImportError as problem:
         if (problem.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
@@ -54,7 +54,7 @@ def _served(given: Given, stdin: object, stdout: object) -> None:
     from saltern.lsp.termination import ended_by_signals
     from saltern.system.garbage import collect_from_now_on
 
-    server = serving(Server(given))
+    server = add_features(Server(given))
     collect_from_now_on()
     try:
         with ended_by_signals(server.end, INTERRUPTED):

@@ -81,10 +81,10 @@ class Pages:
             from saltern.lsp.manual import code_page
 
             text = code_page(code)
-            self._known[code] = self._written(code, text) if text else ""
+            self._known[code] = self._write_page(code, text) if text else ""
         return self._known[code]
 
-    def _written(self, code: str, text: str) -> str:
+    def _write_page(self, code: str, text: str) -> str:
         try:
             self._folder = self._folder or make_directory("codes")
             path = os.path.join(self._folder, f"{code}.md")

@@ -13,7 +13,7 @@ from saltern.config.settings import Settings
 from saltern.config.untrusted import restrict_settings
 from saltern.language.diagnostics import OperationError
 from saltern.lint.select import is_below
-from saltern.lsp.launch import resolved
+from saltern.lsp.launch import resolve_options
 from saltern.sources.tree import Tree, sls_name
 
 # Directories of these names are roots, if nothing else says so.
@@ -142,16 +142,20 @@ class Sites:
         known = self._known.get(found)
         if known is None or self._stamps[found] != _stamp(known.settings.files):
             settings = self._settings(found)
-            known = self._known[found] = Site(self.given, found, settings, self._allowed(found, settings))
+            known = self._known[found] = Site(
+                self.given, found, settings, self._allowed_settings(found, settings)
+            )
             self._stamps[found] = _stamp(settings.files)
         return known
 
-    def _allowed(self, found: Found, settings: Settings) -> Settings:
+    def _allowed_settings(self, found: Found, settings: Settings) -> Settings:
         """The settings that are allowed for this tree."""
         if self.given.trust:
             return settings
         try:
-            places = resolved(found.config, {**self.given.options, **found.options()}, self._environ)[2]
+            places = resolve_options(found.config, {**self.given.options, **found.options()}, self._environ)[
+                2
+            ]
         except OperationError:
             places = []
         return restrict_settings(settings, places)[0]

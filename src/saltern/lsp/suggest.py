@@ -11,9 +11,9 @@ from saltern.language.delayed import WORDS as DELAYED
 from saltern.language.keywords import KEYWORDS
 from saltern.language.requisites import IN_FORMS, REQUISITE_WORDS, REQUISITES
 from saltern.lsp.cursor import Cursor
-from saltern.lsp.desk import Desk, Found, Suggestion, function_of, made
+from saltern.lsp.desk import Desk, Found, Suggestion, function_of, make_suggestion
 from saltern.lsp.manual import Entry, Manual, keyword
-from saltern.lsp.name_suggestions import delayed, files, ids, named, sls, tags, targets
+from saltern.lsp.name_suggestions import files, ids, sls, suggest_delayed, suggest_targets, tags, targets
 from saltern.lsp.outline import TOP_WORDS
 from saltern.lsp.templates import in_template
 
@@ -48,7 +48,7 @@ def _plain(cursor: Cursor) -> tuple[str, ...]:
 
 def _top_words(desk: Desk, cursor: Cursor) -> Found:
     for word in TOP_WORDS:
-        yield made(cursor, word, "keyword", tail=":", rank=6)
+        yield make_suggestion(cursor, word, "keyword", tail=":", rank=6)
     yield from tags(desk, cursor)
 
 
@@ -57,11 +57,11 @@ def _functions(desk: Desk, cursor: Cursor) -> Found:
     module, dot, _ = cursor.typed.partition(".")
     if not dot:
         for name in desk.manual.modules("states"):
-            yield made(cursor, name, "module", text=f"{name}.", detail="state module")
+            yield make_suggestion(cursor, name, "module", text=f"{name}.", detail="state module")
         return
     for fun in desk.manual.members("states", module):
         name = f"{module}.{fun}"
-        yield made(cursor, name, "function", tail=":", about=f"states:{name}")
+        yield make_suggestion(cursor, name, "function", tail=":", about=f"states:{name}")
 
 
 def _arguments(desk: Desk, cursor: Cursor) -> Found:
@@ -71,22 +71,24 @@ def _arguments(desk: Desk, cursor: Cursor) -> Found:
     entry = desk.manual.entry("states", name)
     if "." not in path[1]:
         for fun in desk.manual.members("states", path[1]):
-            yield made(
+            yield make_suggestion(
                 cursor, fun, "function", about=f"states:{path[1]}.{fun}", rank=1 if entry is None else 7
             )
     for at, argument in enumerate(entry.arguments.values() if entry else ()):
         rank = 2 if argument.default else 1
         detail = argument.type + (f" = {argument.default}" if argument.default else " (needed)")
-        yield made(
+        yield make_suggestion(
             cursor, argument.name, "argument", tail=": ", detail=detail, doc=argument.doc, rank=rank, order=at
         )
     known = entry.arguments if entry else {}
     for word in (*REQUISITES, *IN_FORMS):
-        yield made(cursor, word, "keyword", tail=":", detail="requisite", doc=keyword(word), rank=3)
+        yield make_suggestion(
+            cursor, word, "keyword", tail=":", detail="requisite", doc=keyword(word), rank=3
+        )
     for word in ("names", *KEYWORDS):
         if word not in known:
             shape = KEYWORDS[word].shape if word in KEYWORDS else "list of names"
-            yield made(cursor, word, "keyword", tail=": ", detail=shape, doc=keyword(word), rank=4)
+            yield make_suggestion(cursor, word, "keyword", tail=": ", detail=shape, doc=keyword(word), rank=4)
 
 
 def _value(desk: Desk, cursor: Cursor) -> Found:
@@ -97,9 +99,9 @@ def _value(desk: Desk, cursor: Cursor) -> Found:
     shape = argument.type if argument else KEYWORDS[cursor.key].shape if cursor.key in KEYWORDS else ""
     if "bool" in shape or "true" in shape:
         for word in ("true", "false"):
-            yield made(cursor, word, "value")
+            yield make_suggestion(cursor, word, "value")
     if "source" in cursor.key:
-        yield made(cursor, "salt://", "file")
+        yield make_suggestion(cursor, "salt://", "file")
 
 
 Path = tuple[str, ...]
@@ -124,8 +126,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
         (lambda one, path: len(path) == 2 and one.item and not one.key, _arguments),
         (lambda one, path: len(path) == 2 and bool(one.key), _value),
         (lambda one, path: _in_requisite(path) and not one.key, targets),
-        (lambda _, path: _in_requisite(path), named),
-        (lambda _, path: _in_delayed(path), delayed),
+        (lambda _, path: _in_requisite(path), suggest_targets),
+        (lambda _, path: _in_delayed(path), suggest_delayed),
     ),
     "top": ((lambda one, path: len(path) == 2 and one.item, sls),),
     "pillar": (),
@@ -133,7 +135,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 }
 
 
-def documented(manual: Manual, about: str) -> Entry | None:
+def documentation_of(manual: Manual, about: str) -> Entry | None:
     """The documentation of a suggestion, asked for when it is selected."""
     kind, _, name = about.partition(":")
     return manual.entry(kind, name) if name else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from saltern.facts.grains import GROUPS
 from saltern.lsp.cursor import Cursor
-from saltern.lsp.desk import Desk, Suggestion, made
+from saltern.lsp.desk import Desk, Suggestion, make_suggestion
 from saltern.lsp.positions import Span
 
 Names = Callable[[Desk, str], Iterator[tuple[str, str]]]  # a name, and what it is
@@ -75,5 +75,5 @@ def in_template(desk: Desk, cursor: Cursor) -> Iterator[Suggestion]:
         span = Span(cursor.span.end - len(found["typed"]), cursor.span.end)
         for name, kind in names(desk, found["typed"]):
             about = f"functions:{name}" if kind == "function" else ""
-            yield made(cursor, name, kind, span=span, about=about)
+            yield make_suggestion(cursor, name, kind, span=span, about=about)
         return

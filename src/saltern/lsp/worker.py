@@ -78,8 +78,8 @@ def answer(question: Question) -> CheckReply:
     layers: tuple[str, ...] = ()
     try:
         if not question.trust:
-            layers = _confined(question)
-        return replace(_checked(question), layers=layers)
+            layers = _confine(question)
+        return replace(_check(question), layers=layers)
     except SalternError as problem:
         problems = [_problem(masked_problem(one), None) for one in problem.diagnostics]
         return CheckReply(problems=problems, stopped=_kind(problem), layers=layers)
@@ -93,7 +93,7 @@ def _kind(problem: SalternError) -> Literal["pillar", "compile", "surroundings"]
     return "compile" if isinstance(problem, CompileError) else "surroundings"
 
 
-def _confined(question: Question) -> tuple[str, ...]:
+def _confine(question: Question) -> tuple[str, ...]:
     """Confine this process before the first byte of the tree is read."""
     from saltern.system.confine import confine
 
@@ -103,9 +103,9 @@ def _confined(question: Question) -> tuple[str, ...]:
     return layers
 
 
-def _checked(question: Question) -> CheckReply:
+def _check(question: Question) -> CheckReply:
     from saltern.engine.nested_engine import make_session
-    from saltern.lint.choices import choose, excluded
+    from saltern.lint.choices import choose, excluded_patterns
     from saltern.lint.machines import read_machines
 
     session, words, unread = _session(question)
@@ -126,7 +126,7 @@ def _checked(question: Question) -> CheckReply:
         session,
         words,
         choose(configured, question.rules, question.ignore),
-        without=excluded(configured, question.exclude),
+        without=excluded_patterns(configured, question.exclude),
         machines=machines,
     )
     return _reply(found, session, unread)
@@ -134,16 +134,16 @@ def _checked(question: Question) -> CheckReply:
 
 def _session(question: Question) -> tuple[Session, list[str], list[Diagnostic]]:
     """A session as in ``saltern check``: a path outside all roots becomes a root."""
-    session, unread = _made(question, question.options)
+    session, unread = _make_session(question, question.options)
     env = session.settings.saltenv or "base"
     words = [_word(word, question.base, session, env) for word in question.words]
     around = roots_around(words, session, env) if "file_roots" not in question.options else []
     if around and question.base:
-        session, unread = _made(question, {**question.options, "file_roots": {"base": around}})
+        session, unread = _make_session(question, {**question.options, "file_roots": {"base": around}})
     return session, words, unread
 
 
-def _made(question: Question, options: dict[str, object]) -> tuple[Session, list[Diagnostic]]:
+def _make_session(question: Question, options: dict[str, object]) -> tuple[Session, list[Diagnostic]]:
     from saltern.config.load import load
     from saltern.config.untrusted import restrict_settings
     from saltern.engine.nested_engine import make_session

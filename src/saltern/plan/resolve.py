@@ -85,7 +85,7 @@ class Resolver:
                 self.unknown(chunk, wanted)
             return [self.join(Requisite("", SLS, name), self.matcher.members(name)) for name in files]
         indexes = self.indexes(chunk, wanted)
-        if len(indexes) < FEW or index in self.matched(wanted, indexes):
+        if len(indexes) < FEW or index in self.matched_members(wanted, indexes):
             return indexes
         rehearsed = kind.when is When.REHEARSED
         named = Requisite("prereq" if rehearsed else "", wanted.state, wanted.value)
@@ -96,14 +96,14 @@ class Resolver:
         many. As in all ``_in`` forms, a pattern does not match the state itself."""
         indexes = self.indexes(chunk, wanted)
         later = wanted.kind == "listen_in"
-        if later and is_pattern(wanted.value) and index in self.matched(wanted, indexes):
+        if later and is_pattern(wanted.value) and index in self.matched_members(wanted, indexes):
             return [one for one in indexes if one != index]
         if len(indexes) < FEW:
             return indexes
         named = Requisite(wanted.kind if later else "", wanted.state, wanted.value)
         return [self.join(named, indexes, later=later)]
 
-    def matched(self, wanted: Requisite, indexes: list[int]) -> frozenset[int]:
+    def matched_members(self, wanted: Requisite, indexes: list[int]) -> frozenset[int]:
         key = (wanted.state, wanted.value)
         if key not in self.members:
             self.members[key] = frozenset(indexes)

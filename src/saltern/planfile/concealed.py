@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 from saltern.language import secrets
-from saltern.language.secret_tokens import filled, token
+from saltern.language.secret_tokens import fill_tokens, token
 
 Data = TypeVar("Data")
 
@@ -19,14 +19,16 @@ Data = TypeVar("Data")
 def conceal(body: Data, salt: str) -> Data:
     """The data with checksums in place of secrets."""
     return (
-        secrets.replaced(body, lambda text, kind: token(_sum(text, salt), kind)) if secrets.known() else body
+        secrets.replace_all(body, lambda text, kind: token(_sum(text, salt), kind))
+        if secrets.known()
+        else body
     )
 
 
 def reveal(body: object, salt: str, also: object = None) -> object:
     """The data with checksums replaced by the secrets of this process, or by texts of ``also``."""
     known = {_sum(text, salt): text for text in (*secrets.forms(), *_texts(also))}
-    return filled(body, known.get)
+    return fill_tokens(body, known.get)
 
 
 def _sum(text: str, salt: str) -> str:

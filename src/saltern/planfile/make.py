@@ -17,7 +17,7 @@ from saltern.language.events import Report
 from saltern.plan.plan import Plan
 from saltern.planfile.concealed import conceal
 from saltern.planfile.document import FORMAT, Bases, Proposal, checksum, pack_body
-from saltern.report.foreseen import Foreseen, counted, foreseen
+from saltern.report.foreseen import Foreseen, count_kinds, foreseen_rows
 from saltern.report.plain import plain
 from saltern.runtime.barriers import INTERRUPTED
 from saltern.system.regular import read_regular
@@ -52,7 +52,7 @@ def foresee(prepared: Prepared) -> Foresight:
     report = execute(prepared)
     if report.stopped == INTERRUPTED:
         raise KeyboardInterrupt
-    rows = foreseen(report, prepared.session.caller.nature)
+    rows = foreseen_rows(report, prepared.session.caller.nature)
     return Foresight(report=report, rows=rows, plan=plan, sources=sources, seen=seen)
 
 
@@ -78,7 +78,7 @@ def propose(session: Session, request: Request, found: Foresight, override: Mapp
         machine=os.uname().nodename,
         made=session.clock.now(),
         asked=", ".join(request.sls) or request.template or "the highstate",
-        totals=counted(found.rows),
+        totals=count_kinds(found.rows),
         states=found.rows,
         bases=rests_on,
         compiled=compiled,

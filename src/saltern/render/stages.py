@@ -118,9 +118,9 @@ class StageRunner:
                 raise CompileError(_yaml_diagnostic(problem, made, source, job)) from None
             if not (job.keeps_order or self._keeps_order):
                 return data
-            from saltern.language.ordered import ordered
+            from saltern.language.ordered import order_mappings
 
-            return ordered(data)
+            return order_mappings(data)
         shared = {**self._shared, "saltenv": job.env, **job.values}
         if not made.text.strip() and stage.name != "py":
             return None

@@ -43,20 +43,20 @@ class Blocks:
         if self._options.traces and result.trace:
             yield from self._row("Traceback", result.trace, colour)
         if note:
-            yield from self._indented(note, 4, colour)  # further left, so that it does not look like a change
+            yield from self._indent(note, 4, colour)  # further left, so that it does not look like a change
 
     def terse(self, answer: Answer, note: str = "") -> Iterator[str]:
         """A line for each warning, then one line for the answer."""
         for warning in answer.result.warnings:
-            yield from self._indented(f"Warning: {warning}", 2, "bright red")
+            yield from self._indent(f"Warning: {warning}", 2, "bright red")
         colour = of_result(answer.result)
         tabular = self._options.state_tabular
-        line = self._tabular(answer) if tabular else self._dashed(answer)
+        line = self._tabular(answer) if tabular else self._dash_line(answer)
         room = self._options.width and max(self._options.width - 4, 8)
         for number, piece in enumerate(wrap(line, room)):
             yield self._paint(f"    {piece}" if number else piece, colour)
         if note:
-            yield from self._indented(note, 4, colour)
+            yield from self._indent(note, 4, colour)
 
     def _rows(self, answer: Answer) -> Iterator[tuple[str, str]]:
         chunk, result = answer.chunk, answer.result
@@ -89,14 +89,14 @@ class Blocks:
         if value:
             yield from self._nested.lines(value, INDENT)
 
-    def _indented(self, text: str, indent: int, colour: str) -> Iterator[str]:
+    def _indent(self, text: str, indent: int, colour: str) -> Iterator[str]:
         for line in lines(text, indent, self._options.width):
             yield self._paint(" " * indent + line, colour)
 
     def _title(self, answer: Answer) -> str:
         return safe_line(answer.chunk.id if self._by_id else answer.chunk.name)
 
-    def _dashed(self, answer: Answer) -> str:
+    def _dash_line(self, answer: Answer) -> str:
         parts = [
             f" Name: {self._title(answer)}",
             f"Function: {safe_line(answer.chunk.function)}",

@@ -25,10 +25,10 @@ Paint = Callable[[str, str], str]
 
 def painter(colour: bool) -> Paint:
     """The function ``paint(text, "red")``; without colours, it returns the text unchanged."""
-    return _coloured if colour else _bare
+    return _colour if colour else _bare
 
 
-def _coloured(text: str, colour: str) -> str:
+def _colour(text: str, colour: str) -> str:
     return f"{COLOURS[colour]}{text}{RESET}" if colour else text
 
 

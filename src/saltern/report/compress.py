@@ -20,7 +20,7 @@ def compress(answers: Sequence[Answer], alone: Container[int] = ()) -> list[Answ
     groups: dict[Same, list[Answer]] = {}
     for answer in answers:
         groups.setdefault(_same(answer, answer.sub or answer.number in alone), []).append(answer)
-    return [_merged(group) for group in groups.values()]
+    return [_merge_group(group) for group in groups.values()]
 
 
 def _same(answer: Answer, alone: bool) -> Same:
@@ -29,7 +29,7 @@ def _same(answer: Answer, alone: bool) -> Same:
     return (answer.frame, chunk.state, chunk.id, chunk.sls, result.outcome, result.ran, number)
 
 
-def _merged(group: list[Answer]) -> Answer:
+def _merge_group(group: list[Answer]) -> Answer:
     if len(group) == 1:
         return group[0]
     first = group[0]

@@ -79,7 +79,7 @@ def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[
         return
     gutter = len(str(mark.line + 1))
     for number in range(max(mark.line - 1, 1), min(mark.line + 1, len(text)) + 1):
-        line, here = _masked(text[number - 1]), number == mark.line
+        line, here = _mask_line(text[number - 1]), number == mark.line
         start = max(mark.column - LONGEST + 20, 0) if here else 0
         yield f"  {paint(f'{number:>{gutter}} |', 'grey')} {cut(_from(line, start), LONGEST)}".rstrip()
         if here and 1 <= mark.column <= len(line) + 1:
@@ -88,7 +88,7 @@ def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[
 
 
 @lru_cache(maxsize=8)  # a line may be long, and have many problems
-def _masked(line: str) -> str:
+def _mask_line(line: str) -> str:
     return _SECRET.sub(r"\1•••", line)
 
 
@@ -125,4 +125,4 @@ def _count(found: list[Diagnostic]) -> str:
 
 def forget_lines() -> None:
     """Forget the lines that were shown."""
-    _masked.cache_clear()
+    _mask_line.cache_clear()

@@ -117,11 +117,11 @@ def github(found: Found, out: TextIO) -> None:
             words["file"] = _relative(one.where.file)
             words |= {"line": str(one.where.line)} if one.where.line else {}
             words |= {"col": str(one.where.column)} if one.where.column else {}
-        parameters = ",".join(f"{name}={_escaped(text, ':,')}" for name, text in words.items())
-        emit(out, safe_line(f"::{one.severity.value} {parameters}::{_escaped(_message(one))}") + "\n")
+        parameters = ",".join(f"{name}={_escape(text, ':,')}" for name, text in words.items())
+        emit(out, safe_line(f"::{one.severity.value} {parameters}::{_escape(_message(one))}") + "\n")
 
 
-def _escaped(text: str, more: str = "") -> str:
+def _escape(text: str, more: str = "") -> str:
     for character in f"%\r\n{more}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

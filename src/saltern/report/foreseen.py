@@ -51,12 +51,12 @@ class Foreseen(Struct, frozen=True, kw_only=True):
     sub: bool = False
 
 
-def foreseen(report: Report, natures: Natures) -> list[Foreseen]:
+def foreseen_rows(report: Report, natures: Natures) -> list[Foreseen]:
     """The answers of a test run as rows, in their order."""
     return [_one(answer, natures) for answer in in_order(report.answers)]
 
 
-def counted(rows: Iterable[Foreseen]) -> dict[str, int]:
+def count_kinds(rows: Iterable[Foreseen]) -> dict[str, int]:
     """The number of states of each kind; steps count with the state that they belong to."""
     totals = dict.fromkeys(VERBS, 0)
     for row in rows:

@@ -54,7 +54,7 @@ def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
     shown = [answer for answer in shown if steps.shows(answer)]
     styled = [(answer, style) for answer in shown if (style := _style(answer.result, options)) != HIDE]
     yield paint(f"{safe_line(options.label)}:", _host_colour([answer for answer, _ in styled]))
-    yield from _nested(
+    yield from _nest_frames(
         styled, report.frames, options, lambda answer: steps.note(answer) or blame.note(answer)
     )
     if not answers:
@@ -67,7 +67,7 @@ def _lines(report: Report, options: OutputOptions) -> Iterator[str]:
             yield paint(line, "red")
 
 
-def _nested(
+def _nest_frames(
     styled: Sequence[tuple[Answer, str]],
     frames: Sequence[Frame],
     options: OutputOptions,
@@ -101,7 +101,7 @@ def _style(result: Result, options: OutputOptions) -> str:
         return HIDE
     mode = options.state_output.partition("_")[0].lower()
     if mode == "filter":
-        return _filtered(result, options)
+        return _style_of(result, options)
     return STYLES.get(mode, STYLES["full"])(result)
 
 
@@ -109,7 +109,7 @@ def _clean(result: Result) -> bool:
     return result.outcome is Outcome.OK and not result.changes
 
 
-def _filtered(result: Result, options: OutputOptions) -> str:
+def _style_of(result: Result, options: OutputOptions) -> str:
     word = str(result.outcome.value)
     if word in map(str, options.state_output_exclude):
         return HIDE

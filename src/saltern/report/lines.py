@@ -23,7 +23,7 @@ from saltern.language.events import (
     RunStarted,
     tag_in,
 )
-from saltern.report.salt import Keys, dumps, returned, time_of_day
+from saltern.report.salt import Keys, dumps, salt_return, time_of_day
 from saltern.report.text import tame
 from saltern.report.verdict import failed, totals
 
@@ -75,7 +75,7 @@ class Lines:
     def _answered(self, answer: Answer) -> None:
         tag, parent = self._keys.take(answer), self._keys.parent(answer)
         self._answers.append(answer)
-        self._write("chunk-finished", tag=tag, **{"return": returned(answer, self._clock, parent)})
+        self._write("chunk-finished", tag=tag, **{"return": salt_return(answer, self._clock, parent)})
 
     def _end(self, report: Report, exit_code: int | None) -> None:
         counts = totals(report)

@@ -75,17 +75,17 @@ def options_for(out: TextIO, *, colour: bool | None = None, **settings: Any) -> 
 
 def report_writer(name: str) -> Writer:
     """The function that writes a Report in this format."""
-    return cast("Writer", _imported(_row(name).report))
+    return cast("Writer", _import_reference(_row(name).report))
 
 
 def data_writer(name: str) -> DataWriter:
     """The function that writes plain data in this format."""
-    return cast("DataWriter", _imported(_row(name).data))
+    return cast("DataWriter", _import_reference(_row(name).data))
 
 
 def problem_writer(name: str) -> ProblemWriter:
     """The function that writes a compile failure as data; nothing is written in formats for people."""
-    return cast("ProblemWriter", _imported(_row(name).problems))
+    return cast("ProblemWriter", _import_reference(_row(name).problems))
 
 
 def write(report: Report, out: TextIO, options: OutputOptions, name: str = "highstate") -> None:
@@ -109,7 +109,7 @@ def _row(name: str) -> Output:
     return row
 
 
-def _imported(reference: str) -> object:
+def _import_reference(reference: str) -> object:
     if not reference:
         return _nothing
     from importlib import import_module

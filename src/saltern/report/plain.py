@@ -72,7 +72,7 @@ def _items(value: list[object], above: Above) -> object:
     return [plain(item, above) for item in value]
 
 
-def _unordered(value: set[object], above: Above) -> object:
+def _sort_set(value: set[object], above: Above) -> object:
     return sorted((plain(item, above) for item in value), key=lambda item: (str(type(item)), _text(item)))
 
 
@@ -88,7 +88,7 @@ _CONVERSIONS: tuple[tuple[Any, Callable[[Any, Above], object]], ...] = (
     (Enum, lambda value, above: plain(value.value, above)),
     (Mapping, _mapping),
     ((list, tuple, range), _items),
-    ((set, frozenset), _unordered),
+    ((set, frozenset), _sort_set),
     ((bytes, bytearray, memoryview), _bytes),
     (str, lambda value, _: str.__str__(value)),
     (bool, lambda value, _: bool(value)),

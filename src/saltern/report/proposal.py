@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from saltern.report.colours import Paint, painter
-from saltern.report.foreseen import CREATE, FAIL, KEEP, LATER, VERBS, Foreseen, counted
+from saltern.report.foreseen import CREATE, FAIL, KEEP, LATER, VERBS, Foreseen, count_kinds
 from saltern.report.plan_changes import Changes, new_values
 from saltern.report.text import columns, emit, lines, safe_line
 
@@ -27,7 +27,7 @@ def _lines(rows: Sequence[Foreseen], options: OutputOptions) -> Iterator[str]:
     for row in shown:
         yield from _row(row, paint, changes, options.width)
         yield ""
-    totals = counted(rows)
+    totals = count_kinds(rows)
     moving = any(totals[kind] for kind in totals if kind != KEEP)
     if not moving:
         yield paint(f"Nothing to do: {_number(totals[KEEP], 'state')} as described.", "green")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def to_dict(report: Report) -> dict[str, dict[str, object]]:
     """``{tag: return}`` in the order of the report. Values are shared with the report, not copied."""
     clock, keys = time_of_day(), keys_of(report.answers)
-    return {keys.of(answer): returned(answer, clock, keys.parent(answer)) for answer in report.answers}
+    return {keys.of(answer): salt_return(answer, clock, keys.parent(answer)) for answer in report.answers}
 
 
 class Keys:
@@ -68,7 +68,7 @@ def keys_of(answers: Sequence[Answer]) -> Keys:
     return keys
 
 
-def returned(answer: Answer, clock: Callable[[float], str], parent: str = "") -> dict[str, object]:
+def salt_return(answer: Answer, clock: Callable[[float], str], parent: str = "") -> dict[str, object]:
     """The return of one answer, with Salt's keys. Those of ``extra`` come last and replace nothing.
 
     ``parent`` is the key of the answer that spawned it, where that is not its tag.
@@ -135,14 +135,14 @@ def dumps(value: object, indent: bool = False, *, doubtful: object = ...) -> byt
     ``doubtful`` is the part of the value that may hold bytes, sets and the like, when
     that is known to be less than all of it: looking for them takes as long as writing.
     """
-    text = _encoded(value, value if doubtful is ... else doubtful)
+    text = _encode(value, value if doubtful is ... else doubtful)
     try:
         return msgspec.json.format(text, indent=4) if indent else text
     except msgspec.DecodeError:  # lone surrogates
         return text
 
 
-def _encoded(value: object, doubtful: object) -> bytes:
+def _encode(value: object, doubtful: object) -> bytes:
     try:
         text = msgspec.json.encode(value)
         if is_plain(doubtful):

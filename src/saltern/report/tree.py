@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from saltern.language.delayed import Frame
 from saltern.language.events import Answer, Report
-from saltern.report.salt import keys_of, returned, time_of_day, write_data
+from saltern.report.salt import keys_of, salt_return, time_of_day, write_data
 from saltern.report.verdict import failed
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class _Tree:
     def __init__(self, report: Report) -> None:
         self._keys = keys_of(report.answers)
         self._clock: Callable[[float], str] = time_of_day()
-        self._under: Mapping[int, Sequence[Answer]] = _grouped(report.answers, lambda answer: answer.under)
-        self._frames: Mapping[int, Sequence[Frame]] = _grouped(report.frames, lambda frame: frame.caller)
+        self._under: Mapping[int, Sequence[Answer]] = _group(report.answers, lambda answer: answer.under)
+        self._frames: Mapping[int, Sequence[Frame]] = _group(report.frames, lambda frame: frame.caller)
 
     def below(self, number: int) -> list[Node]:
         return [self.node(answer) for answer in self._under.get(number, ()) if not answer.frame]
@@ -52,7 +52,7 @@ class _Tree:
         shaped: Node = {
             "state": answer.chunk.state,
             "fun": answer.chunk.fun,
-            **returned(answer, self._clock, self._keys.parent(answer)),
+            **salt_return(answer, self._clock, self._keys.parent(answer)),
             "where": str(answer.chunk.mark()),
         }
         if steps := [self.node(one) for one in below if one.sub]:
@@ -79,7 +79,7 @@ class _Tree:
         }
 
 
-def _grouped(items: Sequence[T], key: Callable[[T], int]) -> dict[int, list[T]]:
+def _group(items: Sequence[T], key: Callable[[T], int]) -> dict[int, list[T]]:
     groups: dict[int, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import words_of
 from saltern.language.keywords import CONDITIONS
-from saltern.language.late import unwrapped
+from saltern.language.late import unwrap_literals
 from saltern.language.result import Outcome, Result, not_called
 from saltern.runtime.answers import NO_REGISTERS, Registers
 from saltern.runtime.slots import PREFIX, NotReady, has_slots, resolve
@@ -110,7 +110,7 @@ class Executor:
             if args and has_slots(args):
                 args = resolve(args, self._caller)
             if chunk.literal:
-                args = {key: unwrapped(value) for key, value in args.items()}
+                args = {key: unwrap_literals(value) for key, value in args.items()}
         except NotReady as problem:
             return not_called(str(problem))
         except Exception as problem:

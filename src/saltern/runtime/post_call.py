@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saltern.language.events import Answer, Fired
-from saltern.language.hidden import shown
+from saltern.language.hidden import shown_chunk
 from saltern.language.result import Outcome
 from saltern.plan.plan import Plan
 from saltern.runtime.answers import Answers
@@ -11,7 +11,7 @@ from saltern.runtime.answers import Answers
 
 def events(answer: Answer, *, every: bool) -> list[Fired]:
     """The events of ``fire_event`` of the state, and of ``state_events`` of the configuration."""
-    chunk, result = shown(answer.chunk), answer.result
+    chunk, result = shown_chunk(answer.chunk), answer.result
     label = chunk.args.get("fire_event") if "fire_event" in chunk.words else None
     if not label and not every:
         return []

@@ -17,7 +17,7 @@ codes:
 _read: dict[str, dict[str, Any]] = {}
 
 
-def known() -> dict[str, dict[str, Any]]:
+def known_codes() -> dict[str, dict[str, Any]]:
     """Each code with its note, whether it is a warning or a rule of ``check``, its messages and fixes."""
     if not _read:
         with open(DATA, "rb") as file:
@@ -26,7 +26,7 @@ def known() -> dict[str, dict[str, Any]]:
 
 
 def page(code: str) -> str:
-    body = known()[code]
+    body = known_codes()[code]
     parts = [code]
     if body["warning"]:
         parts.append("A warning: the run continues.")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from saltern.language.chunk import Chunk
 from saltern.language.hidden import labels as labels_of
-from saltern.language.hidden import shown_chunks, unquoted
+from saltern.language.hidden import relabel_text, shown_chunks
 from saltern.plan.plan import Plan
 from saltern.plan.reasons import Tie, positions, pullers, reason, ties, title
 from saltern.report.colours import Paint
@@ -89,10 +89,10 @@ class Explainer:
             position=self.positions.get(index, 0),
             total=len(self.positions),
             where=str(chunk.mark()),
-            source=unquoted(source(chunk), self._labels),
+            source=relabel_text(source(chunk), self._labels),
             include_path=(*reversed(chunk.declared.included_from), chunk.sls),
             why=tuple(self._why(index)),
-            waits_for=tuple(self._preceding(index)),
+            waits_for=tuple(self._preceding_relations(index)),
             waited_for_by=tuple(self._followers(index)),
             renders=tuple(f"{one.kind} {one.name} ({one.place()})" for one in chunk.delayed),
         )
@@ -103,12 +103,12 @@ class Explainer:
         for by in chain:
             yield f"{self._at(by)} is there by {reason(self.plan, by)}"
         if chain:
-            written = f"number {index + 1} of {len(self.plan.chunks)}: {self._written(index)}"
+            written = f"number {index + 1} of {len(self.plan.chunks)}: {self._written_before(index)}"
             yield f"without that it would be {written}"
         elif "order" not in self.plan.chunks[index].words:
-            yield self._written(index)
+            yield self._written_before(index)
 
-    def _written(self, index: int) -> str:
+    def _written_before(self, index: int) -> str:
         chunk = self.plan.chunks[index]
         if index == 0:
             return "nothing is written before it"
@@ -117,7 +117,7 @@ class Explainer:
         file = "in the same file" if same else f"in {before.sls}"
         return f"the state written before it is {title(before)}, {file}"
 
-    def _preceding(self, index: int) -> Iterator[Relation]:
+    def _preceding_relations(self, index: int) -> Iterator[Relation]:
         for tie in self._before.get(index, ()):
             yield self._relation(tie.kind, tie.before)
         for join in self._joins.get(~index, ()):
@@ -174,14 +174,14 @@ def lines(one: Explanation, paint: Paint) -> Iterator[str]:
         yield safe_line(f"  included by {' → '.join(one.include_path)}")
     yield f"  {paint('why there', 'cyan')}:"
     yield from (safe_line(f"    {text}") for text in one.why)
-    yield from _related("waits for", one.waits_for, paint)
-    yield from _related("waited for by", one.waited_for_by, paint)
+    yield from _relation_lines("waits for", one.waits_for, paint)
+    yield from _relation_lines("waited for by", one.waited_for_by, paint)
     if one.renders:
         yield f"  {paint('rendered right after it', 'cyan')}:"
         yield from (safe_line(f"    {text}") for text in one.renders)
 
 
-def _related(heading: str, relations: tuple[Relation, ...], paint: Paint) -> Iterator[str]:
+def _relation_lines(heading: str, relations: tuple[Relation, ...], paint: Paint) -> Iterator[str]:
     yield f"  {paint(heading, 'cyan')}:{'' if relations else ' nothing'}"
     for one in relations:
         number = f"number {one.position}, " if one.position else ""

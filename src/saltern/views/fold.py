@@ -15,10 +15,10 @@ MOST_GROUPS = 1000
 
 def picture_of(plan: Plan) -> Picture:
     """The picture of a plan: state by state, or folded if there are too many."""
-    return folded(plan) if len(plan.chunks) > MOST_DRAWN else of_plan(plan)
+    return fold_plan(plan) if len(plan.chunks) > MOST_DRAWN else of_plan(plan)
 
 
-def folded(plan: Plan, prefix: str = "") -> Picture:
+def fold_plan(plan: Plan, prefix: str = "") -> Picture:
     return of_groups(plan, groups_of(plan, [step for step in plan.sequence if step >= 0]), prefix)
 
 

@@ -26,7 +26,9 @@ def apart(picture: Picture) -> Picture:
     hubs = [hub for hub in hubs if len(_foreign(hub, ends[hub], parts)) >= PARTS]
     if not hubs:
         return picture
-    return _copied(picture, hubs, part_of(known, (edge for edge in picture.edges if edge.start not in hubs)))
+    return _copy_hubs(
+        picture, hubs, part_of(known, (edge for edge in picture.edges if edge.start not in hubs))
+    )
 
 
 def part_of(keys: Iterable[str], edges: Iterable[Edge]) -> dict[str, str]:
@@ -53,7 +55,7 @@ def _foreign(hub: str, ends: Iterable[str], parts: dict[str, str]) -> set[str]:
     return {parts[end] for end in ends if parts[end] != parts[hub] and sizes[parts[end]] > 1}
 
 
-def _copied(picture: Picture, hubs: list[str], parts: dict[str, str]) -> Picture:
+def _copy_hubs(picture: Picture, hubs: list[str], parts: dict[str, str]) -> Picture:
     known = {item.key: item for item in picture.items}
     foreign = {
         hub: _foreign(

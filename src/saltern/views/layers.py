@@ -31,13 +31,13 @@ class Drawn(Struct):
     height: float = 0.0
 
 
-def layered(sizes: Mapping[str, Size], pairs: Sequence[Pair]) -> Drawn:
+def lay_out(sizes: Mapping[str, Size], pairs: Sequence[Pair]) -> Drawn:
     """Lay out the graph. ``pairs`` must have no cycle. The order of ``sizes`` breaks ties."""
     graph = _Graph(sizes, pairs)
     graph.assign_columns()
     graph.cut_long_edges()
     graph.untangle()
-    return graph.drawn()
+    return graph.draw()
 
 
 class _Graph:
@@ -134,7 +134,7 @@ class _Graph:
     def crossings(self) -> int:
         return sum(_crossings(left, right, self.after) for left, right in pairwise(self.rows))
 
-    def drawn(self) -> Drawn:
+    def draw(self) -> Drawn:
         middle = self.middles()
         result = Drawn()
         x = 0.0

@@ -12,7 +12,7 @@ from math import ceil, sqrt
 from msgspec import Struct, field
 
 from saltern.views.hubs import apart, part_of
-from saltern.views.layers import COLUMN_GAP, ROW_GAP, Drawn, Pair, Point, Size, layered
+from saltern.views.layers import COLUMN_GAP, ROW_GAP, Drawn, Pair, Point, Size, lay_out
 from saltern.views.picture import Edge, Item, Picture
 
 WIDTH, HEIGHT = 216.0, 44.0
@@ -61,7 +61,7 @@ def laid_out(picture: Picture) -> Drawing:
         if edge.kind not in UNORDERED and edge.start in sizes and edge.end in sizes
     ]
     parts = [_part(picture, keys, sizes, pairs) for keys in _groups(picture)]
-    return _assembled(picture, _packed(parts), sizes, insides)
+    return _assemble(picture, _pack_parts(parts), sizes, insides)
 
 
 def _size(inside: Drawing | None) -> Size:
@@ -88,8 +88,8 @@ def _part(picture: Picture, keys: list[str], sizes: Mapping[str, Size], pairs: S
     some = {key: sizes[key] for key in keys}
     if not inner and not any(edge.start in mine for edge in picture.edges):
         return _grid(some)
-    drawn = layered(some, inner)
-    return _broken(drawn, some) if _too_long(drawn) else drawn
+    drawn = lay_out(some, inner)
+    return _break_lines(drawn, some) if _too_long(drawn) else drawn
 
 
 def _too_long(drawn: Drawn) -> bool:
@@ -109,7 +109,7 @@ def _grid(sizes: Mapping[str, Size]) -> Drawn:
     return drawn
 
 
-def _broken(drawn: Drawn, sizes: Mapping[str, Size]) -> Drawn:
+def _break_lines(drawn: Drawn, sizes: Mapping[str, Size]) -> Drawn:
     """Break a long chain into lines, like text."""
     step = drawn.height + PART_GAP
     columns = sorted({x for x, _ in drawn.at.values()})
@@ -121,19 +121,19 @@ def _broken(drawn: Drawn, sizes: Mapping[str, Size]) -> Drawn:
             line, begin = line + 1, x
         lines[x] = (line, begin)
 
-    def moved(point: Point) -> Point:
+    def move(point: Point) -> Point:
         x, y = point
         line, begin = lines[max((one for one in columns if one <= x + 0.01), default=columns[0])]
         return x - begin, y + line * step
 
-    result = Drawn({key: moved(point) for key, point in drawn.at.items()})
-    result.bends = {pair: [moved(point) for point in points] for pair, points in drawn.bends.items()}
+    result = Drawn({key: move(point) for key, point in drawn.at.items()})
+    result.bends = {pair: [move(point) for point in points] for pair, points in drawn.bends.items()}
     result.width = max(result.at[key][0] + sizes[key][0] for key in result.at)
     result.height = max(result.at[key][1] + sizes[key][1] for key in result.at)
     return result
 
 
-def _packed(parts: list[Drawn]) -> Drawn:
+def _pack_parts(parts: list[Drawn]) -> Drawn:
     """Put each part, in order, as high as possible: the first ones are on top, and small ones fill gaps."""
     area = sum((part.width + PART_GAP) * (part.height + PART_GAP) for part in parts)
     widest = max([sqrt(area * RATIO), *(part.width for part in parts)], default=0.0)
@@ -141,7 +141,7 @@ def _packed(parts: list[Drawn]) -> Drawn:
     taken: list[tuple[float, float, float]] = [(0.0, widest + PART_GAP, 0.0)]  # from, to, how far down
     for part in parts:
         x, y = _highest(taken, part.width, widest)
-        taken = _covered(taken, x, x + part.width + PART_GAP, y + part.height + PART_GAP)
+        taken = _cover(taken, x, x + part.width + PART_GAP, y + part.height + PART_GAP)
         whole.at.update((key, (px + x, py + y)) for key, (px, py) in part.at.items())
         for pair, points in part.bends.items():
             whole.bends[pair] = [(px + x, py + y) for px, py in points]
@@ -160,7 +160,7 @@ def _highest(taken: Sequence[tuple[float, float, float]], width: float, widest: 
     return x, y
 
 
-def _covered(
+def _cover(
     taken: Sequence[tuple[float, float, float]], x: float, until: float, low: float
 ) -> list[tuple[float, float, float]]:
     """The skyline with one more part."""
@@ -169,7 +169,7 @@ def _covered(
     return [*kept, (x, until, low), *rest]
 
 
-def _assembled(
+def _assemble(
     picture: Picture, drawn: Drawn, sizes: Mapping[str, Size], insides: Mapping[str, Drawing]
 ) -> Drawing:
     result = Drawing(width=drawn.width, height=drawn.height)

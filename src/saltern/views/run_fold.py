@@ -40,9 +40,9 @@ def folded_run(state: RunState, *, only_reached: bool = False) -> Picture:
     sequence = [step for step in plan.sequence if step >= 0 and (step in statuses or not only_reached)]
     groups = groups_of(plan, sequence)
     picture = of_groups(plan, groups)
-    rendered = _rendered(state, scope)
+    rendered = _frame_statuses(state, scope)
     for item, indexes in zip(tuple(picture.items), groups, strict=True):
-        _coloured(item, [(chunks[index].label, statuses.get(index, "waiting")) for index in indexes])
+        _colour_item(item, [(chunks[index].label, statuses.get(index, "waiting")) for index in indexes])
         below = [one for index in indexes for one in rendered.get(index, ())]
         if below:
             picture.items.append(_rendered_item(item.key, below))
@@ -62,7 +62,7 @@ def _answers(scope: ScopeState, chunks: Sequence[Chunk]) -> Iterator[tuple[int, 
         yield index, answer_in(body["answer"], chunks[index])
 
 
-def _rendered(state: RunState, scope: ScopeState) -> dict[int, list[tuple[str, str]]]:
+def _frame_statuses(state: RunState, scope: ScopeState) -> dict[int, list[tuple[str, str]]]:
     """For each caller, the label and status of every state in its frames and the frames within them."""
     indexes = {body["answer"]["number"]: index for index, body in scope.done.items()}
     found: dict[int, list[tuple[str, str]]] = {}
@@ -85,21 +85,21 @@ def _below(state: RunState, path: str) -> Iterator[tuple[str, str]]:
 
 def _rendered_item(key: str, below: Sequence[tuple[str, str]]) -> Item:
     item = Item(key=f"{key}>", kind="sls", title="rendered during the run")
-    _coloured(item, below)
+    _colour_item(item, below)
     return item
 
 
-def _coloured(item: Item, answers: Sequence[tuple[str, str]]) -> None:
+def _colour_item(item: Item, answers: Sequence[tuple[str, str]]) -> None:
     counts = Counter(status for _, status in answers)
     item.status = min(counts, key=WORST_FIRST.index)
-    item.below = _counted(counts)
+    item.below = _count_statuses(counts)
     failed = [label for label, status in answers if status == "failed"]
     if failed:
         more = f" and {len(failed) - MOST_NAMED} more" if len(failed) > MOST_NAMED else ""
         item.facts["why"] = [f"failed: {', '.join(failed[:MOST_NAMED])}{more}"]
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _count_statuses(counts: Mapping[str, int]) -> str:
     total = sum(counts.values())
     parts = [f"{counts[status]} {status}" for status in WORST_FIRST if status in counts]
     return f"{total} {'state' if total == 1 else 'states'}: {', '.join(parts)}"

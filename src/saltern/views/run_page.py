@@ -14,7 +14,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.delayed import Frame
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Answer, Report, in_order
-from saltern.language.hidden import shown
+from saltern.language.hidden import shown_chunk
 from saltern.plan.make import make_plan
 from saltern.report.causes import assign
 from saltern.report.plain import plain
@@ -53,11 +53,11 @@ def run_data(state: RunState, report: Report) -> dict[str, object]:
         "took": max(report.took, last),
         "resumed": state.resumed,
         "totals": to_builtins(totals(report)) | {"total": totals(report).total},
-        "rows": list(_Rows(report, begun, _unreached(state)).scope(-1, "", 0)),
+        "rows": list(_Rows(report, begun, _unreached_rows(state)).scope(-1, "", 0)),
     }
 
 
-def _unreached(state: RunState) -> dict[str, list[Row]]:
+def _unreached_rows(state: RunState) -> dict[str, list[Row]]:
     """The states without an answer, by scope: the run broke or was ended before them."""
     if (state.head.get("request") or {}).get(
         "id"
@@ -71,18 +71,18 @@ def _unreached(state: RunState) -> dict[str, list[Row]]:
             if left:
                 order = make_plan(chunks, scope.plan["rendered"], Diagnostics()).sequence
                 left.sort(key=order.index)
-            rows[path] = [_waiting(chunks[index], index in scope.started) for index in left]
+            rows[path] = [_waiting_row(chunks[index], index in scope.started) for index in left]
     return rows
 
 
-def _waiting(chunk: Chunk, begun: bool) -> Row:
+def _waiting_row(chunk: Chunk, begun: bool) -> Row:
     comment = "It was running when the run broke." if begun else ""
     status = "begun" if begun else "waiting"
     return {"kind": "state", **_about(chunk), "status": status, "comment": comment}
 
 
 def _about(written: Chunk) -> Row:
-    chunk = shown(written)
+    chunk = shown_chunk(written)
     return {
         "title": chunk.id,
         "name": chunk.name if chunk.name != chunk.id else "",

@@ -23,10 +23,10 @@ def of_run(state: RunState) -> Picture:
     if state.has_plan and is_huge(state):
         return folded_run(state, only_reached=only)
     picture = _scope(state, "") if state.has_plan else Picture()
-    return _reached(picture) if only else picture
+    return _reached_states(picture) if only else picture
 
 
-def _reached(picture: Picture) -> Picture:
+def _reached_states(picture: Picture) -> Picture:
     """The picture without states that a run for one ID was not meant to reach."""
     items = [item for item in picture.items if item.status != "waiting"]
     known = {item.key for item in items}
@@ -47,13 +47,13 @@ def _scope(state: RunState, path: str) -> Picture:
             item.status = "waiting"
             if index in scope.done:
                 answer = answer_in(scope.done[index]["answer"], chunks[index])
-                _answered(item, answer, list(steps_below(state, answer.number)))
+                _add_answer(item, answer, list(steps_below(state, answer.number)))
                 numbers[answer.number] = item.key
     _add_frames(state, scope, picture, numbers)
     return picture
 
 
-def _answered(item: Item, answer: Answer, steps: Sequence[Answer]) -> None:
+def _add_answer(item: Item, answer: Answer, steps: Sequence[Answer]) -> None:
     item.status = status_of(answer, with_steps([answer, *steps]).get(answer.number))
     item.facts["result"] = {
         "status": item.status,

@@ -75,7 +75,7 @@ def _box(place: Place) -> str:
     item, room = place.item, place.width - 2 * PADDING
     title, below = cut(item.title, room, TITLE, bold=True), cut(item.below, room, BELOW)
     return (
-        f'<g class="box" data-key="{_text(item.key)}" {_moved(place)}>'
+        f'<g class="box" data-key="{_text(item.key)}" {_translation(place)}>'
         f'<rect width="{place.width:.1f}" height="{place.height:.1f}" rx="10"/>'
         f'<text class="title" x="{PADDING:g}" y="18">{_text(title)}</text>'
         f'<text class="below" x="{PADDING:g}" y="{HEADING - 8:g}">{_text(below)}</text></g>'
@@ -95,7 +95,7 @@ def _node(place: Place) -> str:
         else f'data-key="{_text(item.key)}"'
     )
     return (
-        f'<g class="node n-{item.kind}{status}" {who} {_moved(place)}>'
+        f'<g class="node n-{item.kind}{status}" {who} {_translation(place)}>'
         f'<rect width="{place.width:.0f}" height="{place.height:.0f}" rx="6"/>'
         f'<path class="stripe" d="M0 6v32"/>'
         f'<text class="title" x="{LEFT:g}" y="18">{_text(title)}</text>{shown}'
@@ -104,7 +104,7 @@ def _node(place: Place) -> str:
     )
 
 
-def _moved(place: Place) -> str:
+def _translation(place: Place) -> str:
     return f'transform="translate({place.x:.1f} {place.y:.1f})" tabindex="-1"'
 
 

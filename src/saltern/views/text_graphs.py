@@ -57,7 +57,7 @@ def dot(picture: Picture) -> str:
 
 def _dot_items(picture: Picture, names: dict[str, str], indent: str) -> Iterator[str]:
     for item in picture.items:
-        label = _quoted(f"{_numbered(item)}\\n{item.below}")
+        label = _quote(f"{_number_title(item)}\\n{item.below}")
         if item.inside is None:
             fill = f' fillcolor="{FILLS[item.status]}"' if item.status else ""
             yield f"{indent}{names[item.key]} [label={label}{fill}];"
@@ -95,7 +95,7 @@ def mermaid(picture: Picture) -> str:
 
 def _mermaid_items(picture: Picture, names: dict[str, str], indent: str) -> Iterator[str]:
     for item in picture.items:
-        label = f"{_entities(_numbered(item))}<br/>{_entities(item.below)}"
+        label = f"{_entities(_number_title(item))}<br/>{_entities(item.below)}"
         if item.inside is None:
             yield f'{indent}{names[item.key]}["{label}"]'
             continue
@@ -108,12 +108,12 @@ def _names(picture: Picture) -> dict[str, str]:
     return {item.key: f"s{at}" for at, item in enumerate(picture.every(), 1)}
 
 
-def _numbered(item: Item) -> str:
+def _number_title(item: Item) -> str:
     title = item.title if len(item.title) <= MOST else f"{item.title[: MOST // 2]}…{item.title[-MOST // 2 :]}"
     return f"{item.number}. {title}" if item.number else title
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Quote a label. Backslashes of names are doubled; that of the line break, which we add, stays."""
     name, _, below = text.rpartition("\\n")
     plain = (safe(part.replace("\n", " ")) for part in (name, below))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from saltern.compat import shim
-from saltern.compat.imports import shimmed
+from saltern.compat.imports import import_shim
 from saltern.compat.shim import exceptions
 from saltern.compat.shim.utils import (
     args,
@@ -36,11 +36,11 @@ def test_every_module_of_it_can_be_imported() -> None:
 
 
 def test_import_gives_the_package_and_from_gives_the_module() -> None:
-    assert shimmed("salt.utils.files", ()) is shim
-    assert shimmed("salt.utils.files", ("fopen",)) is files
-    assert shimmed("salt.utils", ("files",)).files is files
+    assert import_shim("salt.utils.files", ()) is shim
+    assert import_shim("salt.utils.files", ("fopen",)) is files
+    assert import_shim("salt.utils", ("files",)).files is files
     with pytest.raises(ModuleNotFoundError, match="saltern brings no"):
-        shimmed("salt.master", ())
+        import_shim("salt.master", ())
 
 
 def test_old_names_lead_to_where_they_are_now() -> None:

@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from saltern.language.nature import Nature, undeclared
+from saltern.language.nature import Nature, no_nature
 from saltern.language.nature_words import NatureWords
 from saltern.language.result import Result, ok
 from saltern.modules.api.context import Context
@@ -40,7 +40,7 @@ def test_without_words_a_state_may_be_called_again_and_is_nothing_special() -> N
         return ok(name)
 
     assert plain.words == {}
-    assert undeclared("any", "thing") == Nature() == Nature(repeat="safe", refreshes=())
+    assert no_nature("any", "thing") == Nature() == Nature(repeat="safe", refreshes=())
 
 
 def test_the_words_of_the_decorator_are_those_of_the_nature() -> None:

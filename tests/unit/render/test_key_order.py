@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import kit
 
 from saltern.language.merge import MERGES, merge
-from saltern.language.ordered import Ordered, ordered, unordered
+from saltern.language.ordered import Ordered, order_mappings, plain_mappings
 from saltern.modules.lib.nested_data import fresh
 from saltern.render.filters.serialize import load_yaml, to_python, to_yaml
 
@@ -138,21 +138,21 @@ def keys(value: object) -> object:
 
 @given(trees)
 def test_ordered_data_reads_back_with_its_keys_in_order(value: object) -> None:
-    text = to_yaml(ordered(value), None)
+    text = to_yaml(order_mappings(value), None)
     assert keys(load_yaml(text)) == keys(value)
 
 
 @given(trees)
 def test_ordered_data_is_equal_to_plain_data_and_copies_keep_what_it_is(value: object) -> None:
-    assert fresh(ordered(value)) == value == unordered(ordered(value))
-    assert to_yaml(fresh(ordered(value)), False) == to_yaml(ordered(value), False)
-    assert to_yaml(unordered(ordered(value)), False) == to_yaml(value, False)
+    assert fresh(order_mappings(value)) == value == plain_mappings(order_mappings(value))
+    assert to_yaml(fresh(order_mappings(value)), False) == to_yaml(order_mappings(value), False)
+    assert to_yaml(plain_mappings(order_mappings(value)), False) == to_yaml(value, False)
 
 
 @given(mappings, mappings, st.sampled_from(sorted(MERGES)))
 def test_what_is_merged_is_of_the_kind_of_what_was_below(below: object, above: object, strategy: str) -> None:
-    assert isinstance(merge(ordered(below), above, strategy=strategy), Ordered)
-    assert not isinstance(merge(below, ordered(above), strategy=strategy), Ordered)
+    assert isinstance(merge(order_mappings(below), above, strategy=strategy), Ordered)
+    assert not isinstance(merge(below, order_mappings(above), strategy=strategy), Ordered)
 
 
 def test_python_sorts_literals_only() -> None:

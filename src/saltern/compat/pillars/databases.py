@@ -29,7 +29,7 @@ def sqlite3(asked: Asked, given: object) -> object:
         raise SourceError(f"there is no database {config['database']}")
     try:
         with closing(connect(config["database"], timeout=float(config["timeout"]))) as database:
-            return _asked(database.cursor(), asked, given)
+            return _run_queries(database.cursor(), asked, given)
     except Error as problem:
         raise SourceError(str(problem)) from None
 
@@ -52,7 +52,7 @@ def postgres(asked: Asked, given: object) -> object:
             port=int(str(config["port"])),
             connect_timeout=30,
         ) as database:
-            return _asked(database.cursor(), asked, given)
+            return _run_queries(database.cursor(), asked, given)
     except psycopg.Error as problem:
         raise SourceError(str(problem).strip().partition("\n")[0]) from None
 
@@ -75,7 +75,7 @@ def mysql(asked: Asked, given: object) -> object:
             **more,
         )
         with closing(database):
-            return _asked(database.cursor(), asked, given)
+            return _run_queries(database.cursor(), asked, given)
     except driver.Error as problem:
         raise SourceError(str(problem.args[-1] if problem.args else problem)) from None
 
@@ -91,7 +91,7 @@ def _mysql_driver() -> Any:
     raise SourceError("it needs the Python package pymysql: pip install pymysql")
 
 
-def _asked(cursor: Any, asked: Asked, given: object) -> dict[Any, Any]:
+def _run_queries(cursor: Any, asked: Asked, given: object) -> dict[Any, Any]:
     found = RowNest()
     for root, query in queries(given):
         cursor.execute(query.query, (asked.id,))

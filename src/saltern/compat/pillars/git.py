@@ -47,11 +47,11 @@ def git(asked: Asked, given: object) -> object:
         if entry.remotes[0].mountpoint or (asked_env and entry.env != asked_env):
             continue
         others = [there for one, there in found if one.env == entry.env and there != root] if shares else []
-        made = _merged(made, asked.compiled({entry.env: [root, *others]}), asked)
+        made = _merge_pillar(made, asked.compiled({entry.env: [root, *others]}), asked)
     return made
 
 
-def _merged(base: dict[str, object], more: dict[str, object], asked: Asked) -> dict[str, object]:
+def _merge_pillar(base: dict[str, object], more: dict[str, object], asked: Asked) -> dict[str, object]:
     strategy = str(asked.opts.get("pillar_source_merging_strategy") or "smart")
     made = merge(base, more, strategy=strategy, merge_lists=bool(asked.opts.get("pillar_merge_lists")))
     assert isinstance(made, dict)

@@ -19,15 +19,15 @@ from saltern.system.web_answer import NoAnswer, answer
 
 def http_json(asked: Asked, given: object) -> object:
     """An address that answers with JSON; ``%s`` in it is the name of the machine."""
-    return _asked(asked, given, read_json)
+    return _fetch(asked, given, read_json)
 
 
 def http_yaml(asked: Asked, given: object) -> object:
     """The same with YAML."""
-    return _asked(asked, given, read_yaml)
+    return _fetch(asked, given, read_yaml)
 
 
-def _asked(asked: Asked, given: object, read: Callable[[str], object]) -> object:
+def _fetch(asked: Asked, given: object, read: Callable[[str], object]) -> object:
     words = words_of(given)
     url = str(words.get("url") or words.get("0") or "")
     if not url.startswith(("http://", "https://")):

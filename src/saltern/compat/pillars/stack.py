@@ -26,12 +26,14 @@ def stack(asked: Asked, given: object) -> object:
 def _configurations(given: object, asked: Asked) -> Iterable[str]:
     for one in given if isinstance(given, list) else [given]:
         if isinstance(one, Mapping):
-            yield from (path for key, choices in one.items() for path in _chosen(str(key), choices, asked))
+            yield from (
+                path for key, choices in one.items() for path in _chosen_paths(str(key), choices, asked)
+            )
         else:
             yield str(one)
 
 
-def _chosen(key: str, choices: Any, asked: Asked) -> list[str]:
+def _chosen_paths(key: str, choices: Any, asked: Asked) -> list[str]:
     """``grains:a:b: {value: path}``: the paths for the value that it has."""
     kind, _, path = key.partition(":")
     env = str(asked.opts.get("pillarenv") or asked.opts.get("saltenv") or "base")
@@ -53,7 +55,7 @@ def _process(path: str, made: dict[str, Any], asked: Asked) -> dict[str, Any]:
             text = asked.template(one, {**more, "stack": made, "ymlpath": one})
             data = read_yaml(text)
             if isinstance(data, dict):
-                made = merged(made, data)
+                made = merge_stack(made, data)
     return made
 
 
@@ -67,7 +69,7 @@ def _items(text: str) -> list[str]:
     return [str(line).strip() for line in lines if str(line).strip()]
 
 
-def merged(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+def merge_stack(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """One mapping over another, by the strategy that it names under ``__``."""
     strategy = _strategy(more.get(MARK, "merge-last"))
     rest = {key: value for key, value in more.items() if key != MARK}
@@ -87,7 +89,7 @@ def _both(old: Any, new: Any, strategy: str) -> Any:
     if type(old) is not type(new):
         return _clean(new)
     if isinstance(new, dict):
-        return merged(old, new)
+        return merge_stack(old, new)
     return _lists(old, new) if isinstance(new, list) else new
 
 

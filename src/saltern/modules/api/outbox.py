@@ -42,7 +42,7 @@ class Outbox:
             return False
         if self.hidden:
             tag, data = HIDDEN, dict(UNSAID)
-        tag, data = secrets.mask(tag), secrets.masked(data)
+        tag, data = secrets.mask(tag), secrets.mask_all(data)
         if os.getpid() == self._home:
             self._on_event(Fired(tag, data))
         else:

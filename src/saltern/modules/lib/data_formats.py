@@ -27,12 +27,12 @@ def _write_yaml(data: object, options: Mapping[str, object]) -> str:
     """Write YAML, sorted and with the innermost collections on one line unless the options change that, as in
     Salt.
     """
-    from saltern.language.ordered import unordered
+    from saltern.language.ordered import plain_mappings
     from saltern.render.filters.serialize import dump
 
     chosen = {"default_flow_style": None, "allow_unicode": True, "sort_keys": True, **options}
     try:
-        return dump(unordered(data), **chosen)
+        return dump(plain_mappings(data), **chosen)
     except TypeError as problem:
         raise BadArgument(f"slsutil.serialize cannot write this as YAML: {problem}") from None
 

@@ -43,7 +43,7 @@ def send_event(
     heard = ctx.run.outbox.send(tag, {**(preload or {}), **data})
     if not ctx.run.agent.is_there:
         return heard
-    given = {"data": secrets.masked(dict(data)), "preload": secrets.masked(dict(preload or {}))}
+    given = {"data": secrets.mask_all(dict(data)), "preload": secrets.mask_all(dict(preload or {}))}
     answer = ctx.run.agent.ask("event", tag=secrets.mask(tag), **given)
     return heard or not answer.get("unheard")  # by a caller over SSH that is not a controller
 

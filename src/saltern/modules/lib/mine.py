@@ -72,7 +72,7 @@ def gather(ctx: Context, rows: list[Published]) -> dict[str, object]:
             log.warning("the mine: no function is called %r", row.function)
             continue
         try:
-            values[row.name] = secrets.masked(ctx.functions[row.function](*row.args, **row.kwargs))
+            values[row.name] = secrets.mask_all(ctx.functions[row.function](*row.args, **row.kwargs))
         except Exception as problem:
             log.warning("the mine: %s failed: %s", row.function, problem)
     return values

@@ -75,13 +75,14 @@ def repack_dictlist(
     return result
 
 
-def _walked(data: Any, change: Callable[[Any], Any], keep_tuples: bool) -> Any:
+def _map_values(data: Any, change: Callable[[Any], Any], keep_tuples: bool) -> Any:
     if isinstance(data, Mapping):
         return {
-            _walked(key, change, True): _walked(value, change, keep_tuples) for key, value in data.items()
+            _map_values(key, change, True): _map_values(value, change, keep_tuples)
+            for key, value in data.items()
         }
     if isinstance(data, list | tuple):
-        items = [_walked(item, change, keep_tuples) for item in data]
+        items = [_map_values(item, change, keep_tuples) for item in data]
         return tuple(items) if keep_tuples and isinstance(data, tuple) else items
     return change(data)
 
@@ -94,7 +95,7 @@ def decode(data: Any, encoding: str | None = None, errors: str = "strict", *_: A
     def change(value: Any) -> Any:
         return value.decode(encoding or "utf-8", errors) if turned and isinstance(value, bytes) else value
 
-    return _walked(data, change, keep)
+    return _map_values(data, change, keep)
 
 
 def encode(data: Any, encoding: str | None = None, errors: str = "strict", *_: Any, **options: Any) -> Any:
@@ -103,7 +104,7 @@ def encode(data: Any, encoding: str | None = None, errors: str = "strict", *_: A
     def change(value: Any) -> Any:
         return value.encode(encoding or "utf-8", errors) if isinstance(value, str) else value
 
-    return _walked(data, change, bool(options.get("preserve_tuples", False)))
+    return _map_values(data, change, bool(options.get("preserve_tuples", False)))
 
 
 decode_dict = decode_list = decode
@@ -208,14 +209,14 @@ def recursive_diff(
 ) -> dict[str, Any]:
     """``{"old": …, "new": …}`` with only what differs; nothing if nothing does."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return _differing(old, new, set(ignore_keys or ()), ignore_order, ignore_missing_keys)
+        return _differences(old, new, set(ignore_keys or ()), ignore_order, ignore_missing_keys)
     if ignore_order and isinstance(old, list | tuple) and isinstance(new, list | tuple):
         same = all(item in new for item in old) and all(item in old for item in new)
         return {} if same else {"old": old, "new": new}
     return {} if old == new else {"old": old, "new": new}
 
 
-def _differing(
+def _differences(
     old: Mapping[Any, Any],
     new: Mapping[Any, Any],
     ignored: set[Any],

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saltern.language.merge import deep, joined
+from saltern.language.merge import deep, join_lists
 from saltern.language.merge import merge as merge_by
 from saltern.render.filters.nested import (
     append_dict_key_value,
@@ -30,7 +30,7 @@ def update(
         elif recursive_update and merge_lists and isinstance(below, list):
             if strict and isinstance(value, Mapping):
                 raise TypeError(f"a list and a mapping cannot be merged, as under {key!r}")
-            value = joined(below, value) if isinstance(value, list) else value
+            value = join_lists(below, value) if isinstance(value, list) else value
         dest[key] = value  # type: ignore[index]
     return dest
 

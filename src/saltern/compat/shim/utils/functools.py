@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 
-def _copied(function: Any, name: str, space: dict[str, Any]) -> FunctionType:
+def _copy_function(function: Any, name: str, space: dict[str, Any]) -> FunctionType:
     made = FunctionType(function.__code__, space, name, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__dict__.update(function.__dict__)
@@ -18,13 +18,13 @@ def namespaced_function(function: Any, global_dict: dict[str, Any], *_: Any, **_
     """The function as if it had been written in the module with these globals."""
     for key, value in function.__globals__.items():
         global_dict.setdefault(key, value)
-    made = _copied(function, function.__name__, global_dict)
+    made = _copy_function(function, function.__name__, global_dict)
     made.__doc__ = function.__doc__
     return made
 
 
 def alias_function(fun: Any, name: str, doc: str | None = None) -> FunctionType:
-    made = _copied(fun, name, fun.__globals__)
+    made = _copy_function(fun, name, fun.__globals__)
     made.__doc__ = doc or f"The same as ``{fun.__name__}``.\n\n{fun.__doc__ or ''}"
     return made
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from saltern.language.ordered import ordered
+from saltern.language.ordered import order_mappings
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files import sources
@@ -40,9 +40,9 @@ def template_of(
         raise Refused(f"{taken[0]!r} cannot be a variable of a template; the name is reserved")
     return Template(
         engine=engine or "",
-        context=ordered(_mapping("context", context)),
-        defaults=ordered(_mapping("defaults", defaults)),
-        variables=ordered(variables or {}),
+        context=order_mappings(_mapping("context", context)),
+        defaults=order_mappings(_mapping("defaults", defaults)),
+        variables=order_mappings(variables or {}),
         encoding=encoding or "",
         errors=errors,
     )

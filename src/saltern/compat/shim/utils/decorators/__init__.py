@@ -65,13 +65,13 @@ def memoize(func: Fun) -> Fun:
     cache: dict[Any, Any] = {}
 
     @wraps(func)
-    def remembered(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         key = (tuple(map(str, args)), tuple(sorted((name, str(value)) for name, value in kwargs.items())))
         if key not in cache:
             cache[key] = func(*args, **kwargs)
         return cache[key]
 
-    return remembered
+    return call
 
 
 def ignores_kwargs(*names: str) -> Callable[[Fun], Fun]:
@@ -79,38 +79,38 @@ def ignores_kwargs(*names: str) -> Callable[[Fun], Fun]:
 
     def mark(function: Fun) -> Fun:
         @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             return function(*args, **{key: value for key, value in kwargs.items() if key not in names})
 
-        return called
+        return call
 
     return mark
 
 
 def allow_one_of(*names: str) -> Callable[[Fun], Fun]:
     """At most one of these arguments."""
-    return _counted(names, fewest=0, message="only one of {} may be given")
+    return _limit_count(names, fewest=0, message="only one of {} may be given")
 
 
 def require_one_of(*names: str) -> Callable[[Fun], Fun]:
     """Exactly one of these arguments."""
-    return _counted(names, fewest=1, message="exactly one of {} must be given")
+    return _limit_count(names, fewest=1, message="exactly one of {} must be given")
 
 
-def _counted(names: tuple[str, ...], *, fewest: int, message: str) -> Callable[[Fun], Fun]:
+def _limit_count(names: tuple[str, ...], *, fewest: int, message: str) -> Callable[[Fun], Fun]:
     def mark(function: Fun) -> Fun:
         from inspect import signature
 
         known = signature(function)
 
         @wraps(function)
-        def checked(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             given = known.bind_partial(*args, **kwargs).arguments
             if not fewest <= sum(1 for name in names if given.get(name)) <= 1:
                 raise SaltInvocationError(message.format(", ".join(names)))
             return function(*args, **kwargs)
 
-        return checked
+        return call
 
     return mark
 

@@ -18,13 +18,13 @@ def which_bin(exes: Iterable[str]) -> Callable[[Fun], Fun]:
 
     def mark(function: Fun) -> Fun:
         @wraps(function)
-        def checked(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             if find(wanted) is None:
                 message = f"none of {', '.join(wanted)} was found"
                 raise exceptions.CommandNotFoundError(message)  # type: ignore[attr-defined]
             return function(*args, **kwargs)
 
-        return checked
+        return call
 
     return mark
 
