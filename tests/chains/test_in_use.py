@@ -23,7 +23,7 @@ from saltern.chains.draft import action_of, with_action
 from saltern.chains.legs import Legs
 from saltern.chains.main_line import main_line
 from saltern.chains.statuses import Leg
-from saltern.chains.targets import unmatched
+from saltern.chains.targets import unmatched_actions
 from saltern.language.late import escape_references, fill_references
 
 
@@ -346,7 +346,7 @@ def test_systems_and_targets_combine() -> None:
     ]
     assert not any(one.meant_for("elsewhere") for one in chain.actions)
     assert chain.systems() == ["web1", "web2", "db1"]
-    assert unmatched(chain) == [("b", "elsewhere")]
+    assert unmatched_actions(chain) == [("b", "elsewhere")]
 
 
 def test_a_target_that_means_no_system_is_reported(tmp_path: Path) -> None:

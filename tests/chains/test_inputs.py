@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from saltern.chains.compile import plan_for
 from saltern.chains.document import Chain, read_chain
-from saltern.chains.inputs import MASK, READERS, Input, filled, masked, read_value, references, resolve
+from saltern.chains.inputs import (
+    MASK,
+    READERS,
+    Input,
+    fill_inputs,
+    mask_values,
+    read_value,
+    references,
+    resolve,
+)
 from saltern.language.diagnostics import ChainError
 
 CHAIN = """\
@@ -45,7 +54,7 @@ def test_inputs_are_where_actions_refer_to_them_with_their_type() -> None:
     assert body(chain, "b").seconds == 7
     assert (body(chain, "c").contents, body(chain, "c").mode) == ("k", "0600")
     assert chain.values == {"version": "1.2", "count": 7, "mode": "safe", "mask": "0600", "key": "k"}
-    assert masked(chain.inputs, chain.values)["key"] == MASK
+    assert mask_values(chain.inputs, chain.values)["key"] == MASK
 
 
 def test_a_file_can_be_looked_at_without_inputs() -> None:
@@ -135,13 +144,13 @@ data = st.recursive(
 @given(data)
 def test_what_refers_to_nothing_stays_as_it_is(value: Any) -> None:
     if not references(value) and "${input:" not in str(value):
-        assert filled(value, {"a": 1}) == value
+        assert fill_inputs(value, {"a": 1}) == value
 
 
 @given(data, texts)
 def test_after_filling_every_reference_is_gone_or_was_escaped(value: Any, put: str) -> None:
     value = {"v": value, "r": "${input:a} $${input:a}"}
-    found = filled(value, {put: "x", "a": 1})
+    found = fill_inputs(value, {put: "x", "a": 1})
     assert found["r"] == "1 ${input:a}"
 
 

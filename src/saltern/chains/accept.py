@@ -58,7 +58,7 @@ def start(
     needed = any(needs_files(action.body) for action in plan.steps)
     make_session(settings).check_roots(needed=needed)  # a chain that cannot begin is not accepted
     _check_place(legs, plan, settings)
-    with legs.lock.accepting():
+    with legs.lock.hold_for_accepting():
         if (before := _asked_before(legs, order, plan)) is not None:
             return before
         name = _accept(settings, legs, order, plan)

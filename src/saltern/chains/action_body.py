@@ -32,7 +32,7 @@ class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         raise NotImplementedError
 
 
-def given(**args: object) -> dict[str, object]:
+def given_arguments(**args: object) -> dict[str, object]:
     return {name: value for name, value in args.items() if value not in (None, [], {}, "")}
 
 
@@ -45,4 +45,4 @@ def one_of(body: Struct, *names: str) -> str:
 
 
 def module_call(function: str, **args: object) -> Call:
-    return Call("module.run", {function: [{name: value} for name, value in given(**args).items()]})
+    return Call("module.run", {function: [{name: value} for name, value in given_arguments(**args).items()]})

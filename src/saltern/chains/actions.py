@@ -10,7 +10,17 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, json
 
-from saltern.chains.action_body import Body, Call, Env, Names, Seconds, Text, given, module_call, one_of
+from saltern.chains.action_body import (
+    Body,
+    Call,
+    Env,
+    Names,
+    Seconds,
+    Text,
+    given_arguments,
+    module_call,
+    one_of,
+)
 from saltern.chains.applied_actions import Highstate, Packages, Patch, State, Transaction, Upgrade
 
 
@@ -37,7 +47,7 @@ class _Process(Body, frozen=True, kw_only=True):
         found = {name: getattr(self, name) for name in _Process.__struct_fields__ if name != "verify"}
         if self.env:
             found["env"] = [{name: str(value)} for name, value in self.env.items()]
-        return given(**found)
+        return given_arguments(**found)
 
 
 def _asks(salt: bool) -> dict[str, object]:
@@ -52,7 +62,9 @@ class Command(_Process, frozen=True, kw_only=True):
     shell: Text | None = None
 
     def call(self, salt: bool) -> Call:
-        return Call("cmd.run", {"name": self.run, **given(shell=self.shell), **self.common(), **_asks(salt)})
+        return Call(
+            "cmd.run", {"name": self.run, **given_arguments(shell=self.shell), **self.common(), **_asks(salt)}
+        )
 
 
 class Script(_Process, frozen=True, kw_only=True):
@@ -65,7 +77,7 @@ class Script(_Process, frozen=True, kw_only=True):
         from shlex import join
 
         words = join(self.args) if salt and isinstance(self.args, list) else self.args
-        found = {"source": self.source, **given(args=words), **self.common(), **_asks(salt)}
+        found = {"source": self.source, **given_arguments(args=words), **self.common(), **_asks(salt)}
         return Call("cmd.script", found)
 
 
@@ -144,7 +156,7 @@ class Request(Body, frozen=True, kw_only=True):
         if isinstance(data, dict):
             headers = {"Content-Type": "application/json", **(headers or {})}
             data = json.encode(data, order="sorted").decode()
-        more = given(header_dict=headers, data=data, timeout=self.timeout)
+        more = given_arguments(header_dict=headers, data=data, timeout=self.timeout)
         return Call("http.query", {"name": self.url, "method": self.method, **wanted, **more})
 
 
@@ -166,7 +178,11 @@ class Reboot(Body, frozen=True, kw_only=True):
             minutes = max(1, round(self.notice / 60))  # so that this run ends before the machine goes down
             return module_call("system.reboot", at_time=minutes)
         usual = {name: getattr(self, name) for name in ("notice", "start_deadline")}
-        args = {"only_on_pending_reboot": self.when == "needed", **usual, **given(checks=self.checks)}
+        args = {
+            "only_on_pending_reboot": self.when == "needed",
+            **usual,
+            **given_arguments(checks=self.checks),
+        }
         return Call("system.reboot", {**args, **self._more()})
 
     def _more(self) -> dict[str, object]:
@@ -189,7 +205,9 @@ class Agent(Body, frozen=True, kw_only=True):
     def call(self, salt: bool) -> Call:
         if salt:
             return Call("pkg.installed", {"pkgs": [{self.package: self.version}], "refresh": True})
-        more = given(source=self.source, hashes=self.hashes, slots=self.slots, deadline=self.deadline)
+        more = given_arguments(
+            source=self.source, hashes=self.hashes, slots=self.slots, deadline=self.deadline
+        )
         return Call("saltern.updated", {"version": self.version, **more})
 
 

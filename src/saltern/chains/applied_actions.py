@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from saltern.chains.action_body import Body, Call, Env, Names, Text, given, module_call, one_of
+from saltern.chains.action_body import Body, Call, Env, Names, Text, given_arguments, module_call, one_of
 
 PACKAGED = ("install", "latest", "remove", "patch", "upgrade")
 APPLIED = ("sls", "highstate")
@@ -34,7 +34,7 @@ class Packages(Body, frozen=True, kw_only=True):
             if isinstance(listed, dict)
             else listed
         )
-        return Call(f"pkg.{names[word]}", given(pkgs=pkgs, refresh=self.refresh))
+        return Call(f"pkg.{names[word]}", given_arguments(pkgs=pkgs, refresh=self.refresh))
 
 
 class Patch(Body, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class Patch(Body, frozen=True, kw_only=True):
     refresh: bool = True
 
     def call(self, salt: bool) -> Call:  # noqa: ARG002
-        return Call("pkg.uptodate", given(pkgs=self.packages, refresh=self.refresh))
+        return Call("pkg.uptodate", given_arguments(pkgs=self.packages, refresh=self.refresh))
 
 
 class Upgrade(Body, frozen=True, kw_only=True):
@@ -127,7 +127,7 @@ class Transaction(Body, frozen=True, kw_only=True):
         if salt:
             return self._over_salt()
         env = [{name: str(value)} for name, value in (self.env or {}).items()]
-        more = given(pillar=self.pillar, saltenv=self.saltenv, env=env, timeout=self.timeout)
+        more = given_arguments(pillar=self.pillar, saltenv=self.saltenv, env=env, timeout=self.timeout)
         return Call("system.transaction", {**self._work(), **more})
 
     def _work(self) -> dict[str, object]:
@@ -143,7 +143,7 @@ class Transaction(Body, frozen=True, kw_only=True):
 
     def _over_salt(self) -> Call:
         """The call of Salt's module for it, which continues the snapshot of the previous transaction."""
-        applied = given(pillar=self.pillar, saltenv=self.saltenv)
+        applied = given_arguments(pillar=self.pillar, saltenv=self.saltenv)
         rows: dict[str, tuple[str, dict[str, object]]] = {
             "run": ("run", {"command": self.run}),
             "install": ("pkg_install", {"pkgs": self._names()}),

@@ -174,12 +174,12 @@ class _Reader:
             return None
         if not self.has_readable_inputs(data.get("inputs")):
             return None  # references to them would be reported, too
-        head = self.converted(data, Head, ())
+        head = self.convert_value(data, Head, ())
         if head is None:
             return None
         self.read_inputs(head)
-        actions = self.listed("actions", head.actions, head)
-        last = self.listed("finally", head.finally_, head, prefix="finally-")
+        actions = self.read_actions("actions", head.actions, head)
+        last = self.read_actions("finally", head.finally_, head, prefix="finally-")
         self.check_ids({"actions": actions, "finally": last})
         self.check_last(last)
         return Chain(
@@ -198,7 +198,7 @@ class _Reader:
         """True if all declarations of inputs can be read; others are reported with their lines."""
         if not isinstance(given, Mapping):
             return True
-        found = [self.converted(one, Input, ("inputs", name)) for name, one in given.items()]
+        found = [self.convert_value(one, Input, ("inputs", name)) for name, one in given.items()]
         return None not in found
 
     def read_inputs(self, head: Head) -> None:
@@ -216,7 +216,7 @@ class _Reader:
             self.found.error("chain-input", what, where=where, fix=fix)
         self.candidates = (values,) if not problems else chain_inputs.samples(head.inputs)
 
-    def filled(self, value: object, path: Path) -> list[object]:
+    def fill_inputs(self, value: object, path: Path) -> list[object]:
         """The body of an action with its inputs filled in, for each candidate."""
         if not self.declared:
             return [value]
@@ -224,12 +224,12 @@ class _Reader:
             fix = did_you_mean(name, self.declared) or f"there are {', '.join(self.declared)}"
             self.wrong(f"no input is called {name!r}", path, fix)
         return [
-            chain_inputs.filled(value, values, written=written)
+            chain_inputs.fill_inputs(value, values, written=written)
             for values in self.candidates
             for written in (False, True)
         ]
 
-    def listed(
+    def read_actions(
         self, key: str, given: list[dict[str, object]], head: Head, prefix: str = ""
     ) -> list[Action | None]:
         return [self.action((key, place), one, head, prefix) for place, one in enumerate(given)]
@@ -243,7 +243,7 @@ class _Reader:
             return None
         kind = kinds[0]
         rest = {key: value for key, value in given.items() if key != kind}
-        policy = self.converted(rest, Policy, path)
+        policy = self.convert_value(rest, Policy, path)
         body = self.body(given[kind], KINDS[kind], (*path, kind))
         if body is None or policy is None:
             return None
@@ -286,11 +286,11 @@ class _Reader:
         """Convert the body of an action with the first candidate that fits: some keys take only texts, and
         some refuse a sample.
         """
-        first, *others = (_spelled_out(one, kind) for one in self.filled(given, path))
+        first, *others = (_spelled_out(one, kind) for one in self.fill_inputs(given, path))
         for one in (first, *others) if others else ():
             with suppress(ValidationError):
                 return convert(one, kind.body)
-        return self.converted(first, kind.body, path)
+        return self.convert_value(first, kind.body, path)
 
     def no_kind(self, given: Mapping[str, object], kinds: list[str], path: Path) -> None:
         if kinds:
@@ -317,16 +317,16 @@ class _Reader:
                 what = f"'finally' cannot have a {action.kind}: the chain could not be resumed after it"
                 self.wrong(what, ("finally", place), "make it the last of the actions")
 
-    def converted(self, value: object, shape: type[S], path: Path) -> S | None:
+    def convert_value(self, value: object, shape: type[S], path: Path) -> S | None:
         """The value converted to this shape; None, with a report, if it does not fit."""
         try:
             return convert(value, shape)
         except ValidationError as problem:
-            self.wrong(*_explained(str(problem), shape, path))
+            self.wrong(*_explain(str(problem), shape, path))
             return None
 
 
-def _explained(message: str, shape: type[Struct], path: Path) -> tuple[str, Path, str]:
+def _explain(message: str, shape: type[Struct], path: Path) -> tuple[str, Path, str]:
     """What is wrong, where, and what to do, from the message of msgspec, which has the path of the value."""
     what, _, way = message.partition(" - at `")
     steps = [*path, *_steps(way.rstrip("`"))]

@@ -22,7 +22,7 @@ def action_of(kind: str, words: Sequence[str], policy: Mapping[str, object]) -> 
     """
     if kind not in KINDS:
         fix = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
-        raise _refused(f"no action is called {kind!r}", fix)
+        raise _refusal(f"no action is called {kind!r}", fix)
     row = KINDS[kind]
     fields = row.body.__struct_encode_fields__
     given: dict[str, object] = {}
@@ -34,7 +34,7 @@ def action_of(kind: str, words: Sequence[str], policy: Mapping[str, object]) -> 
         else:
             plain.append(word)
     if plain and not row.short:
-        raise _refused(f"{kind} takes no {plain[0]!r}", f"its arguments are {', '.join(fields)}: KEY=VALUE")
+        raise _refusal(f"{kind} takes no {plain[0]!r}", f"its arguments are {', '.join(fields)}: KEY=VALUE")
     if plain:
         given[row.short] = _value(plain[0]) if len(plain) == 1 else plain
     body: object = given
@@ -66,7 +66,7 @@ def _end_of_actions(text: str, file: str) -> int:
 
     how, last = end_of_list(text, "actions")
     if how in REFUSED:
-        raise _refused(f"{file}: {REFUSED[how][0]}", REFUSED[how][1])
+        raise _refusal(f"{file}: {REFUSED[how][0]}", REFUSED[how][1])
     lines = text.splitlines(keepends=True)
     while last > 0 and (not lines[last - 1].strip() or lines[last - 1].startswith("#")):
         last -= 1
@@ -84,5 +84,5 @@ def _value(text: str) -> object:
     return text if isinstance(found, Mapping) and not text.lstrip().startswith("{") else found
 
 
-def _refused(what: str, fix: str) -> OperationError:
+def _refusal(what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code="chain-file", what=what, fix=fix))

@@ -16,7 +16,7 @@ from saltern.chains.leg import LegState
 from saltern.chains.leg_work import LegWork
 from saltern.chains.legs import KnownLeg, Legs
 from saltern.chains.order_files import CURRENT
-from saltern.chains.results import refused
+from saltern.chains.results import refused_rows
 from saltern.chains.segments import Segments
 from saltern.chains.statuses import ENDED_WELL, OVER, Leg
 from saltern.chains.turns import is_waiting, wait_for_turn
@@ -172,7 +172,7 @@ class _Driver:
         return True
 
     def deny(self, command: steps.Deny) -> bool:
-        self.work.journal.add("results", steps=refused(command.action, command.why))
+        self.work.journal.add("results", steps=refused_rows(command.action, command.why))
         return True
 
     def finish(self, command: steps.Finish) -> bool:

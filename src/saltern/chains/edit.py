@@ -69,10 +69,10 @@ def add_action(text: str, at: Place, action: Mapping[str, Any]) -> str:
     index = max(0, min(at.index, len(items)))
     spans = spans_of(text, at.list) if items else None
     if not spans:
-        return _rewritten(text, at.list, [*items[:index], dict(action), *items[index:]])
+        return _rewrite_list(text, at.list, [*items[:index], dict(action), *items[index:]])
     lines = _lines(text)
     row = spans[index].above if index < len(spans) else spans[-1].end
-    return "".join([*lines[:row], _written(action, _indent(lines, spans)), *lines[row:]])
+    return "".join([*lines[:row], _format_action(action, _indent(lines, spans)), *lines[row:]])
 
 
 def set_action(text: str, at: Place, action: Mapping[str, Any]) -> str:
@@ -81,10 +81,12 @@ def set_action(text: str, at: Place, action: Mapping[str, Any]) -> str:
     _check(at, items)
     spans = spans_of(text, at.list)
     if spans is None:
-        return _rewritten(text, at.list, [*items[: at.index], dict(action), *items[at.index + 1 :]])
+        return _rewrite_list(text, at.list, [*items[: at.index], dict(action), *items[at.index + 1 :]])
     lines, own = _lines(text), spans[at.index]
     kept = _blank_tail(lines, own)
-    return "".join([*lines[: own.first], _written(action, _indent(lines, spans)), *kept, *lines[own.end :]])
+    return "".join(
+        [*lines[: own.first], _format_action(action, _indent(lines, spans)), *kept, *lines[own.end :]]
+    )
 
 
 def remove_action(text: str, at: Place) -> str:
@@ -93,7 +95,7 @@ def remove_action(text: str, at: Place) -> str:
     _check(at, items)
     spans = spans_of(text, at.list)
     if spans is None or len(items) == 1:
-        return _rewritten(text, at.list, [*items[: at.index], *items[at.index + 1 :]])
+        return _rewrite_list(text, at.list, [*items[: at.index], *items[at.index + 1 :]])
     lines, own = _lines(text), spans[at.index]
     return "".join([*lines[: own.above], *lines[own.end :]])
 
@@ -195,13 +197,13 @@ def _blank_tail(lines: list[str], own: Span) -> list[str]:
     return lines[end : own.end]
 
 
-def _written(action: Mapping[str, Any], indent: int) -> str:
+def _format_action(action: Mapping[str, Any], indent: int) -> str:
     first, *rest = _dump(dict(action)).rstrip("\n").split("\n")
     pad = " " * indent
     return "\n".join([f"{pad}- {first}", *(f"{pad}  {line}" if line else "" for line in rest)]) + "\n"
 
 
-def _rewritten(text: str, key: str, items: list[Any]) -> str:
+def _rewrite_list(text: str, key: str, items: list[Any]) -> str:
     """The whole file, rewritten with this list; an empty list ``finally`` is left out."""
     data = _data(text)
     if not data and text.strip():

@@ -42,7 +42,7 @@ def chain_text(text: str, file: str, name: str) -> str:
     states = [one for one in every if not one.handles]
     _check_order(states, file)
     _check_handlers(every, file)
-    actions = [_action(one, states, file) | _handled(one, every, file) for one in states if not one.last]
+    actions = [_action(one, states, file) | _handlers(one, every, file) for one in states if not one.last]
     final = [_action(one, states, file) for one in states if one.last]
     whole = {"chain": name, "actions": actions, **({"finally": final} if final else {})}
     return dump(whole)
@@ -56,34 +56,34 @@ def _states(text: str, file: str) -> Iterator[Parsed]:
     from saltern.render.yaml_limits import YamlProblem
 
     if not text.startswith("#!yaml\n") and ("{%" in text or "{{" in text):
-        raise _refused(f"{file} has templates", "render it first: `saltern render FILE`")
+        raise _refusal(f"{file} has templates", "render it first: `saltern render FILE`")
     try:
         data = read(text)
     except YamlProblem as problem:
-        raise _refused(f"{file}:{problem.line}: {problem.what}", problem.fix) from None
+        raise _refusal(f"{file}:{problem.line}: {problem.what}", problem.fix) from None
     if not isinstance(data, Mapping) or not data:
-        raise _refused(f"{file} has no states", "")
+        raise _refusal(f"{file} has no states", "")
     for id_, body in data.items():
         yield _state(str(id_), body, file)
 
 
 def _state(id_: str, body: object, file: str) -> Parsed:
     if not isinstance(body, Mapping) or len(body) != 1 or "." not in (function := str(next(iter(body)))):
-        raise _refused(
+        raise _refusal(
             f"{file}: {id_} is not a single call such as cmd.run", "give each state an id of its own"
         )
     given: Args = {}
     for item in next(iter(body.values())) or []:
         if not isinstance(item, Mapping) or len(item) != 1:
-            raise _refused(f"{file}: {id_}: {item!r} is not an argument", "write `- name: value`")
+            raise _refusal(f"{file}: {id_}: {item!r} is not an argument", "write `- name: value`")
         given |= {str(key): value for key, value in item.items()}
     args = {key: value for key, value in given.items() if key not in OURS}
     return Parsed(
         id=id_,
         function=function,
         args=_plain(args, id_, file),
-        needs=_needed(given.get("require"), id_, file),
-        handles=_needed(given.get("onfail"), id_, file),
+        needs=_required_state(given.get("require"), id_, file),
+        handles=_required_state(given.get("onfail"), id_, file),
         last=given.get("order") == "last",
         retry=given.get("retry"),
         resume=given.get("resume"),
@@ -94,22 +94,22 @@ def _plain(args: Args, id_: str, file: str) -> Args:
     """The arguments with escaped references unescaped."""
 
     def look(reference: Reference) -> object:
-        raise _refused(f"{file}: {id_}: a chain has no {reference.text}", "leave late values out")
+        raise _refusal(f"{file}: {id_}: a chain has no {reference.text}", "leave late values out")
 
     try:
         found = fill_references(args, look)
     except BadReference as problem:
-        raise _refused(f"{file}: {id_}: {problem}", "") from None
+        raise _refusal(f"{file}: {id_}: {problem}", "") from None
     assert isinstance(found, dict)
     return {str(key): value for key, value in found.items()}
 
 
-def _needed(require: object, id_: str, file: str) -> str:
+def _required_state(require: object, id_: str, file: str) -> str:
     if not require:
         return ""
     if isinstance(require, Sequence) and len(require) == 1 and isinstance(require[0], Mapping):
         return str(next(iter(require[0].values())))
-    raise _refused(
+    raise _refusal(
         f"{file}: {id_} requires more than one state", "a chain is a line: each state needs one before"
     )
 
@@ -122,7 +122,7 @@ def _check_order(states: Sequence[Parsed], file: str) -> None:
         if one.needs != before:
             needs, wanted = one.needs or "nothing", before or "nothing"
             what = f"{file}: {one.id} requires {needs!r}, and {wanted!r} comes before"
-            raise _refused(what, "a chain is a line: let each state require the one before it")
+            raise _refusal(what, "a chain is a line: let each state require the one before it")
         if place + 1 < len(line) and line[place + 1].needs == one.id:
             before = one.id
 
@@ -134,11 +134,11 @@ def _check_handlers(states: Sequence[Parsed], file: str) -> None:
     for one in (one for one in states if one.handles):
         if one.handles not in known or one.needs != before.get(one.handles, ""):
             what = f"{file}: {one.id} does not handle the failure of one state of the chain"
-            raise _refused(what, "let it have `onfail` of that state, and require only the handler before it")
+            raise _refusal(what, "let it have `onfail` of that state, and require only the handler before it")
         before[one.handles] = one.id
 
 
-def _handled(one: Parsed, every: Sequence[Parsed], file: str) -> dict[str, object]:
+def _handlers(one: Parsed, every: Sequence[Parsed], file: str) -> dict[str, object]:
     """The handlers of an action's failure."""
     own = [state for state in every if state.handles == one.id]
     return {"handler": [_action(state, own, file) for state in own]} if own else {}
@@ -176,7 +176,7 @@ def _kind(one: Parsed, file: str) -> tuple[str, Args]:
             if body is not None and _renders(kind, body, Call(one.function, args)):
                 return kind, body
     known = ", ".join(sorted(READERS))
-    raise _refused(f"{file}: {one.id}: no action becomes {one.function} like this", f"known are {known}")
+    raise _refusal(f"{file}: {one.id}: no action becomes {one.function} like this", f"known are {known}")
 
 
 def _renders(kind: str, body: Args, wanted: Call) -> bool:
@@ -206,7 +206,7 @@ def _packages(word: str) -> Read:
                 for one in listed
                 for k, v in (one.items() if isinstance(one, Mapping) else ((one, None),))
             }
-        return _given({word: named, "refresh": args.get("refresh")})
+        return _given_arguments({word: named, "refresh": args.get("refresh")})
 
     return read
 
@@ -232,12 +232,12 @@ def _health(args: Args, _one: Parsed) -> Args | None:
     if "service.status" in args:
         return {"service": _keywords(args["service.status"]).get("name"), **more}
     what = "url" if "status" in args else "command"
-    return _given({what: args.get("name"), "status": args.get("status"), **more})
+    return _given_arguments({what: args.get("name"), "status": args.get("status"), **more})
 
 
 def _request(args: Args, _one: Parsed) -> Args | None:
     body = {REQUEST.get(name, name): value for name, value in args.items() if name != "status_type"}
-    return _given({**body, "status": None if "status_type" in args else args.get("status")})
+    return _given_arguments({**body, "status": None if "status_type" in args else args.get("status")})
 
 
 REQUEST = {"name": "url", "header_dict": "headers"}
@@ -277,7 +277,7 @@ def _transaction(args: Args, one: Parsed) -> Args | None:
         if inner is not None and _renders(kind, inner, Call(function, _keywords(items))):
             own: Args = {kind: True} if kind in ("patch", "upgrade") else {}
             refresh = inner.get("refresh")
-            more = {} if own and refresh is True else _given({"refresh": refresh})
+            more = {} if own and refresh is True else _given_arguments({"refresh": refresh})
             rest = {name: value for name, value in args.items() if name != "states"}
             taken = {name: value for name, value in inner.items() if name != "refresh"}
             return {**own, **taken, **more, **(_process("run")(rest, one) or {})}
@@ -293,7 +293,7 @@ def _file(args: Args, _one: Parsed) -> Args | None:
 
 
 def _patch(args: Args, _one: Parsed) -> Args | None:
-    return _given({"packages": args.get("pkgs"), "refresh": args.get("refresh", True)})
+    return _given_arguments({"packages": args.get("pkgs"), "refresh": args.get("refresh", True)})
 
 
 def _upgrade(args: Args, _one: Parsed) -> Args | None:
@@ -304,7 +304,7 @@ def _keywords(items: object) -> Args:
     return {k: v for item in items for k, v in item.items()} if isinstance(items, list) else {}
 
 
-def _given(body: Mapping[str, Any]) -> Args:
+def _given_arguments(body: Mapping[str, Any]) -> Args:
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -330,5 +330,5 @@ READERS: dict[str, tuple[tuple[str, Read], ...]] = {
 }
 
 
-def _refused(what: str, fix: str) -> OperationError:
+def _refusal(what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code="chain-from-sls", what=what, fix=fix))

@@ -94,13 +94,13 @@ READERS: dict[str, Callable[[object], object]] = {
 
 def read_value(spec: Input, value: object) -> object:
     """The value converted to its type. Raises ``ValueError``, which never contains a secret."""
-    shown = "" if spec.secret else f", not {_written(value)!r}"
+    shown = "" if spec.secret else f", not {_as_text(value)!r}"
     try:
         found = READERS[spec.type](value)
     except ValueError as wanted:
         raise ValueError(f"it must be {wanted}{shown}") from None
     if spec.enum is not None and not any(_same(found, one) for one in spec.enum):
-        raise ValueError(f"it must be one of {', '.join(map(_written, spec.enum))}{shown}")
+        raise ValueError(f"it must be one of {', '.join(map(_as_text, spec.enum))}{shown}")
     if spec.pattern is not None and re.fullmatch(spec.pattern, str(found)) is None:
         raise ValueError(f"it must match {spec.pattern!r}{shown}")
     return found
@@ -133,7 +133,7 @@ def resolve(specs: Mapping[str, Input], given: Mapping[str, object]) -> tuple[di
     return values, problems
 
 
-def masked(specs: Mapping[str, Input], values: Mapping[str, Any]) -> dict[str, Any]:
+def mask_values(specs: Mapping[str, Input], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with secrets masked."""
     return {name: MASK if name in specs and specs[name].secret else value for name, value in values.items()}
 
@@ -184,7 +184,7 @@ def references(value: object) -> set[str]:
     return {name for one in value for name in references(one)} if isinstance(value, list) else set()
 
 
-def filled(value: Any, values: Mapping[str, Any], *, written: bool = False) -> Any:
+def fill_inputs(value: Any, values: Mapping[str, Any], *, written: bool = False) -> Any:
     """The value with references replaced by inputs. An input without a value becomes an empty text.
 
     ``written``: all are inserted as text, for keys that take only texts.
@@ -195,15 +195,15 @@ def filled(value: Any, values: Mapping[str, Any], *, written: bool = False) -> A
             return values.get(whole[2], "")
         return _REFERENCE.sub(lambda found: _text(found, values), value)
     if isinstance(value, Mapping):
-        return {key: filled(one, values, written=written) for key, one in value.items()}
-    return [filled(one, values, written=written) for one in value] if isinstance(value, list) else value
+        return {key: fill_inputs(one, values, written=written) for key, one in value.items()}
+    return [fill_inputs(one, values, written=written) for one in value] if isinstance(value, list) else value
 
 
 def _text(found: re.Match[str], values: Mapping[str, Any]) -> str:
-    return found[0][1:] if found[1] else _written(values.get(found[2], ""))
+    return found[0][1:] if found[1] else _as_text(values.get(found[2], ""))
 
 
-def _written(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, str):
         return value
     from msgspec import json

@@ -27,7 +27,7 @@ class LegLock:
         return "" if text is None else text.decode(errors="replace") or "of unknown number"
 
     @contextmanager
-    def accepting(self) -> Iterator[None]:
+    def hold_for_accepting(self) -> Iterator[None]:
         """Hold the lock for accepting a leg. That takes little time, so others wait for it."""
         try:
             file = LockFile(os.path.join(self._folder, "accept")).open()

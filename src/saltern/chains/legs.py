@@ -88,7 +88,7 @@ class Legs:
                 records = seal.open_records(records, self.path(leg))
             except seal.KeyLost:
                 raise Unreadable(f"it has secrets, and their key {self.path(leg)}{KEY} is lost") from None
-        return _known(leg, [record for record in records if record.kind != SEALED])
+        return _leg_from(leg, [record for record in records if record.kind != SEALED])
 
     def put_aside(self, leg: str) -> None:
         """Move a damaged journal aside: it stays listed, and is not resumed. The caller must hold the
@@ -127,7 +127,7 @@ class Legs:
         """The newest leg, if it cannot be read: it may be running."""
         return [leg for leg in self.unknown() if leg == self.ids()[0]]
 
-    def unfinished(self) -> list[str]:
+    def unfinished_legs(self) -> list[str]:
         return [one.id for one in self.all() if one.state.status not in OVER]
 
     def prune(self) -> None:
@@ -147,7 +147,7 @@ class Legs:
 
     def ahead_of(self, leg: str) -> list[str]:
         """The legs that are not over and were accepted before this one, the oldest first."""
-        return [one for one in reversed(self.unfinished()) if age(one) < age(leg)]
+        return [one for one in reversed(self.unfinished_legs()) if age(one) < age(leg)]
 
 
 class Journal:
@@ -192,19 +192,19 @@ def read_secretly(text: str, file: str, inputs: Mapping[str, Any]) -> Chain:
     return chain
 
 
-def _revised(record: Record) -> Mapping[str, Any]:
+def _revision(record: Record) -> Mapping[str, Any]:
     """The changes of a controller or an operator to the request."""
     body: Any = record.body
     return {name: body[name] for name in ("pillar", "plan_sha256", "revision")}
 
 
-def _known(leg: str, records: list[Record]) -> KnownLeg:
+def _leg_from(leg: str, records: list[Record]) -> KnownLeg:
     """The leg of these records. Raises if the first one is missing: then nothing was done."""
     if not records:
         what = f"{leg} was never accepted: nothing was done"
         raise OperationError(Diagnostic(code="chain-unknown", what=what, fix="run the chain again"))
     first: Any = records[0].body
-    head = {**first, **next((_revised(one) for one in reversed(records) if one.kind == REVISED), {})}
+    head = {**first, **next((_revision(one) for one in reversed(records) if one.kind == REVISED), {})}
     chain = read_secretly(head["text"], head["file"], head.get("pillar") or {})
     plan = plan_for(chain, head["system"], wary=bool(head.get("owner")))
     return KnownLeg(leg, head, fold(plan, records))

@@ -33,7 +33,7 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
     legs.known(name)
     with legs.lock.locked(name):
         known = legs.known(name)
-        _allowed(known, kind, body)
+        _check_order(known, kind, body)
         journal = Journal(legs, name, known.state.records)
         journal.add(kind, **body)
         return legs.known(name)
@@ -46,7 +46,7 @@ def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: i
     with legs.lock.locked(name):
         known = legs.known(name)
         if known.state.status in ENDED_WELL or known.state.quarantined:
-            _allowed(known, "retry", {})
+            _check_order(known, "retry", {})
         head, plan = known.head, known.state.plan
         chain = read_secretly(head["text"], head["file"], pillar)
         new = plan_for(chain, plan.system, wary=bool(head.get("owner")))
@@ -122,7 +122,7 @@ def _interrupt(pid: int) -> None:
             os.kill(pid, signal.SIGINT)
 
 
-def _allowed(known: KnownLeg, kind: str, body: dict[str, object]) -> None:
+def _check_order(known: KnownLeg, kind: str, body: dict[str, object]) -> None:
     """Raise if the order is not possible: it is folded first, so that no invalid record is written."""
     from copy import deepcopy
 

@@ -61,7 +61,7 @@ class Outline(Struct, frozen=True, kw_only=True):
 
 def outline(text: str, file: str = "chain.yaml") -> Outline:
     """Outline a chain file, as far as it can be read."""
-    listed = tuple(_listed(text))
+    listed = tuple(_listed_actions(text))
     head = _head(text)
     own = [one.segment for one in listed if one.list == "actions"]
     return Outline(
@@ -85,7 +85,7 @@ def _head(text: str) -> dict[str, str]:
     return {key: str(data[key]) for key in ("chain", "description") if data.get(key) is not None}
 
 
-def _listed(text: str) -> Iterator[Listed]:
+def _listed_actions(text: str) -> Iterator[Listed]:
     """Actions in order. A barrier ends its segment; actions for the end belong to no segment."""
     segment = 1
     for key, items in items_of(text).items():

@@ -21,7 +21,7 @@ class SaltRun:
     def __init__(self, run: str, chain: Chain, systems: Sequence[str]) -> None:
         self.run, self.chain = run, chain
         self.away: set[str] = set()
-        self._legs: dict[str, dict[str, Any]] = {one: _pending(chain, one) for one in systems}
+        self._legs: dict[str, dict[str, Any]] = {one: _pending_leg(chain, one) for one in systems}
 
     @property
     def systems(self) -> list[str]:
@@ -79,7 +79,7 @@ _OVER = frozenset(
 )
 
 
-def _pending(chain: Chain, system: str) -> dict[str, Any]:
+def _pending_leg(chain: Chain, system: str) -> dict[str, Any]:
     steps = [{"action": one.id, "kind": one.kind, **STEP_KEYS} for one in plan_for(chain, system).every]
     return {"status": Leg.PENDING.value, "steps": steps}
 

@@ -41,17 +41,17 @@ def segment_text(plan: LegPlan, segment: Segment) -> str:
 
 def actions_text(actions: Sequence[Action], leg: str = "", *, last: bool = False) -> str:
     """Only the actions, for a run that the ``leg`` drives. The ``last`` ones do not require each other."""
-    return PLAIN + _yaml(_chained(actions, salt=False, leg=leg, apart=last, handled=False))
+    return PLAIN + _yaml(_chain_states(actions, salt=False, leg=leg, apart=last, handled=False))
 
 
 def state_text(plan: LegPlan) -> str:
     """The whole leg as one SLS, with barriers as states."""
     title = f"# Action chain {plan.chain.id}, saved as a state\n"
-    last = _chained(plan.finalizers, salt=False, apart=True)
+    last = _chain_states(plan.finalizers, salt=False, apart=True)
     for body in last.values():
         for items in body.values():
             items.append({"order": "last"})
-    return PLAIN + title + _yaml(_chained(plan.steps, salt=False) | last)
+    return PLAIN + title + _yaml(_chain_states(plan.steps, salt=False) | last)
 
 
 def _yaml(high: High) -> str:
@@ -65,16 +65,16 @@ def _whole(plan: LegPlan, segment: Segment) -> High:
     if segment.number > 1:
         high |= _proof(plan.segments[segment.number - 2])
     before = _last(high)
-    high |= _chained(segment.actions, salt=True, before=before)
-    before = _needed(segment.actions) or before
+    high |= _chain_states(segment.actions, salt=True, before=before)
+    before = _required_state(segment.actions) or before
     if segment.number == len(plan.segments) and segment.barrier is None:
         high["finish_action_chain"] = _function("finish", {"chunk": segment.name}, before)
         return high
     assert segment.barrier is not None
-    return high | _crossing(plan, segment, before)
+    return high | _barrier_states(plan, segment, before)
 
 
-def _crossing(plan: LegPlan, segment: Segment, before: tuple[str, str] | None) -> High:
+def _barrier_states(plan: LegPlan, segment: Segment, before: tuple[str, str] | None) -> High:
     """Record the next segment, then the barrier, then remove the record if the barrier failed."""
     barrier = segment.barrier
     assert barrier is not None
@@ -86,7 +86,7 @@ def _crossing(plan: LegPlan, segment: Segment, before: tuple[str, str] | None) -
     else:
         high["finish_action_chain"] = _function("finish", {"chunk": segment.name}, before)
         before = ("module", "finish_action_chain")
-    high |= _chained((barrier,), salt=True, before=before)
+    high |= _chain_states((barrier,), salt=True, before=before)
     if "next_chunk" in high:
         forget = _function("finish", {"chunk": plan.segments[segment.number].name})
         forget["module.run"].append({"onfail": [{_module(barrier): state_id(barrier.id)}]})
@@ -110,7 +110,7 @@ def _function(
     return {"module.run": [*items, *_require(before)]}
 
 
-def _chained(
+def _chain_states(
     actions: Iterable[Action],
     *,
     salt: bool,
@@ -123,7 +123,7 @@ def _chained(
     ``handled``: includes the handlers of failures, which a leg runs separately."""
     high: High = {}
     for action in actions:
-        call = _named(action.body.call(salt), leg, action)
+        call = _name_call(action.body.call(salt), leg, action)
         args = call.args if salt else literal_args(call.args)
         items: list[object] = [{name: value} for name, value in args.items()]
         items += [{name: value} for name, value in _policy(action, call, salt).items()]
@@ -138,7 +138,7 @@ def _handlers(action: Action, *, salt: bool) -> High:
     """The handlers of an action's failure, in order."""
     if not action.handlers:
         return {}
-    high = _chained(action.handlers, salt=salt)
+    high = _chain_states(action.handlers, salt=salt)
     failed = {"onfail": [{action.body.call(salt).function.partition(".")[0]: state_id(action.id)}]}
     for body in high.values():
         for items in body.values():
@@ -154,7 +154,7 @@ def literal_args(args: Mapping[str, object]) -> Mapping[str, object]:
     return found
 
 
-def _named(call: Call, leg: str, action: Action) -> Call:
+def _name_call(call: Call, leg: str, action: Action) -> Call:
     """The call with a name of its action that no retry and no crash changes: in the environment of a command,
     and in a header to a web server, so that they know what was done before."""
     if leg and action.kind == "request":
@@ -191,7 +191,7 @@ def _require(before: tuple[str, str] | None) -> list[object]:
     return [{"require": [{before[0]: before[1]}]}] if before else []
 
 
-def _needed(actions: Sequence[Action]) -> tuple[str, str] | None:
+def _required_state(actions: Sequence[Action]) -> tuple[str, str] | None:
     """The state that the continuation of the chain depends on."""
     stopping = [action for action in actions if action.stops]
     return (_module(stopping[-1]), state_id(stopping[-1].id)) if stopping else None

@@ -152,7 +152,7 @@ def _row_of(answer: Answer | None) -> dict[str, object]:
         return _row(Step.NOT_RUN, NOT_REACHED)
     result = answer.result
     comment = result.comment
-    if output := _said(result):
+    if output := _last_line(result):
         comment = f"{comment}: {output}"
     found: dict[str, object] = {"changed": has_changed(result), "took": answer.took}
     found["output"], found["output_size"] = output_of(result)
@@ -181,19 +181,19 @@ def output_of(result: Result) -> tuple[dict[str, str], dict[str, int]]:
     """
     written = {name: result.data.get(name) or result.changes.get(name) for name in ("stdout", "stderr")}
     texts = {name: secrets.mask(str(text)) for name, text in written.items() if text}
-    return {name: shortened(text) for name, text in texts.items()}, {
+    return {name: shorten(text) for name, text in texts.items()}, {
         name: len(text) for name, text in texts.items()
     }
 
 
-def shortened(text: str, most: int = MOST_OUTPUT, size: int = 0) -> str:
+def shorten(text: str, most: int = MOST_OUTPUT, size: int = 0) -> str:
     """The end of a long text, after a line that says how much is left out; ``size`` is that of the whole."""
     kept = text[-most:] if len(text) > most else text
     left_out = max(size, len(text)) - len(kept)
     return f"[{left_out:,} characters are left out here]\n{kept}" if left_out else text
 
 
-def _said(result: Result) -> str:
+def _last_line(result: Result) -> str:
     """The last line that a failed command wrote."""
     if result.outcome is not Outcome.FAILED:
         return ""
@@ -211,6 +211,6 @@ def _row(status: Step, comment: str) -> dict[str, object]:
     }
 
 
-def refused(action: str, why: str) -> Rows:
+def refused_rows(action: str, why: str) -> Rows:
     """The row of an action that the machine does not allow: it was not run, and has failed."""
     return {action: _row(Step.FAILED, why)}

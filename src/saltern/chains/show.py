@@ -50,8 +50,8 @@ def as_data(known: KnownLeg, settings: Settings, view: SegmentView | None = None
         "token": known.head.get("token", ""),
         "chain": plan.chain.name,
         "system": plan.system,
-        "status": _going(asked) if asked and at_work else shown_status(known, at_work=at_work),
-        **_expected(asked),
+        "status": _departure_status(asked) if asked and at_work else shown_status(known, at_work=at_work),
+        **_time_limits(asked),
         "at_work": at_work,
         "plan_sha256": known.head.get("plan_sha256", ""),
         "elapsed": round(state.elapsed, 3),
@@ -122,7 +122,7 @@ def shown_status(known: KnownLeg, *, at_work: bool) -> str:
     return Overlay.BROKEN.value if lost else known.state.status.value
 
 
-def _going(asked: Mapping[str, Body]) -> str:
+def _departure_status(asked: Mapping[str, Body]) -> str:
     """The status of a leg whose machine is going down or whose program is being replaced, even before that is
     recorded.
     """
@@ -130,7 +130,7 @@ def _going(asked: Mapping[str, Body]) -> str:
     return str(Leg.REBOOTING.value if "reboot" in kinds else Leg.UPDATING.value)
 
 
-def _expected(asked: Mapping[str, Body]) -> dict[str, float]:
+def _time_limits(asked: Mapping[str, Body]) -> dict[str, float]:
     """The seconds within which the machine must go down, and within which it must return; 0: as long as such
     machines usually take."""
     found = [_expected_of(body) for body in asked.values()] or [(0.0, 0.0)]

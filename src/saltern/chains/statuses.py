@@ -110,7 +110,7 @@ _REOPEN = (Leg.PAUSED, Leg.PENDING)  # a retry, a skip: on its system, and at it
 _ENDS = (Run.SUCCEEDED, Run.PARTIAL, Run.FAILED, Run.CANCELLED, Run.EXPIRED)
 
 
-def _corrected(end: Run) -> tuple[Status, ...]:
+def _correctable_statuses(end: Run) -> tuple[Status, ...]:
     """The statuses that a late result may give to a run that is over."""
     return tuple(one for one in _ENDS if one is not end)
 
@@ -194,17 +194,17 @@ ROWS: tuple[Row, ...] = (
     Row(Run.HALTED, "too many legs failed; no new leg begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
     Row(Run.CANCELLING, "legs are asked to end", _ENDS),
     Row(Run.SUCCEEDED, "every leg succeeded"),
-    Row(Run.PARTIAL, "some legs succeeded", (Run.RUNNING, *_corrected(Run.PARTIAL))),
-    Row(Run.FAILED, "no leg succeeded", (Run.RUNNING, *_corrected(Run.FAILED))),
+    Row(Run.PARTIAL, "some legs succeeded", (Run.RUNNING, *_correctable_statuses(Run.PARTIAL))),
+    Row(Run.FAILED, "no leg succeeded", (Run.RUNNING, *_correctable_statuses(Run.FAILED))),
     Row(
         Run.CANCELLED,
         "an operator ended it before a leg succeeded",
-        (Run.RUNNING, *_corrected(Run.CANCELLED)),
+        (Run.RUNNING, *_correctable_statuses(Run.CANCELLED)),
     ),
     Row(
         Run.EXPIRED,
         "its deadline passed before a leg was done",
-        (Run.RUNNING, *_corrected(Run.EXPIRED)),
+        (Run.RUNNING, *_correctable_statuses(Run.EXPIRED)),
     ),
 )
 MOVES: dict[Status, frozenset[Status]] = {row.status: frozenset(row.to) for row in ROWS}

@@ -9,7 +9,7 @@ from saltern.chains.document import Chain
 from saltern.language.patterns import is_pattern
 
 
-def unmatched(chain: Chain, systems: Sequence[str] = ()) -> list[tuple[str, str]]:
+def unmatched_actions(chain: Chain, systems: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Each action with a target that matches none of the systems: the given ones, or those of the chain.
 
     If the systems of the chain include a pattern, or it names none, its systems are not all known, and such a

@@ -20,7 +20,7 @@ STUCK = (Leg.PAUSED, Leg.RUNNING)  # statuses of a leg that no process runs: it 
 
 def refuse_if_stuck(legs: Legs) -> None:
     """Raise if a leg waits for an operator: the legs behind it would never have their turn."""
-    for name in legs.unfinished():
+    for name in legs.unfinished_legs():
         if legs.lock.holder() != name and legs.known(name).state.status in STUCK:
             what = f"{name} is not over, and a machine does one chain at a time"
             fix = f"`saltern chain resume {name}` resumes it, `saltern chain cancel {name}` ends it"
@@ -39,7 +39,7 @@ def wait_for_turn(legs: Legs, name: str) -> bool:
     if not (ahead := legs.ahead_of(name)):
         return True
     report_wait(f"{ahead[0]} to end; {name} is queued")
-    with _waiting(legs, name):
+    with _mark_waiting(legs, name):
         while any(legs.known(one).state.status not in OVER for one in ahead):
             if legs.orders.reason(name, "cancel") or _is_late(legs, name):
                 return False
@@ -55,18 +55,18 @@ def has_waiter(legs: Legs, name: str) -> bool:
 def _is_late(legs: Legs, name: str) -> bool:
     """True if its deadline has passed; that is recorded, with the time that it has waited."""
     state = legs.known(name).state
-    if state.plan.chain.deadline is None or _waited(state) < state.plan.chain.deadline:
+    if state.plan.chain.deadline is None or _waiting_time(state) < state.plan.chain.deadline:
         return False
     Journal(legs, name, state.records).add("queued", behind="")
     return True
 
 
-def _waited(state: LegState) -> float:
+def _waiting_time(state: LegState) -> float:
     return state.elapsed + max(0.0, reboot.current().tick() - state.tick)
 
 
 @contextmanager
-def _waiting(legs: Legs, name: str) -> Iterator[None]:
+def _mark_waiting(legs: Legs, name: str) -> Iterator[None]:
     file = LockFile(_path(legs, name)).open()
     try:
         with suppress(BlockingIOError):  # another process waits for it, too

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from saltern.cli.arguments import Row
 from saltern.cli.options import STATE_ROWS, TREE_ROWS, output_rows
-from saltern.cli.output import follower_of, watched, write_report
+from saltern.cli.output import follower_of, run_watched, write_report
 from saltern.runtime.barriers import INTERRUPTED, REBOOTING, STOPS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def continue_paused(args: SimpleNamespace, engine: Session, report: Report) -> R
         if report.stopped == REBOOTING:
             _show_pause(args, engine, report)
         try:
-            report = _resumed(args, engine, report.jid)
+            report = _resume(args, engine, report.jid)
         except KeyboardInterrupt:
             return _called_off(engine, report)
     write_report(args, engine, report)
@@ -47,7 +47,7 @@ def _show_pause(args: SimpleNamespace, engine: Session, report: Report) -> None:
         _report_pause(report)
 
 
-def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
+def _resume(args: SimpleNamespace, engine: Session, jid: str) -> Report:
     from saltern.cli.resume_question import ask_at_terminal
     from saltern.durable.resume import resume
 
@@ -56,7 +56,7 @@ def _resumed(args: SimpleNamespace, engine: Session, jid: str) -> Report:
         assert report is not None, "a run that pauses has something left"
         return report
 
-    return watched(args, work)
+    return run_watched(args, work)
 
 
 def _called_off(engine: Session, report: Report) -> Report:

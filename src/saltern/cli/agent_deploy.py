@@ -48,10 +48,10 @@ def _by_controller(args: SimpleNamespace, client: Client, how: Deployment) -> in
 
 
 def _from_here(args: SimpleNamespace, client: Client, how: Deployment) -> int:
-    from saltern.cli.ssh_hosts import chosen, make_reach, read
+    from saltern.cli.ssh_hosts import chosen_hosts, make_reach, read
     from saltern.fleet.ssh.deploy import deploy_on
 
-    hosts = chosen(args, read(args))
+    hosts = chosen_hosts(args, read(args))
     known = {row["id"]: row for row in client.systems.list()}
     if not how.remove:
         _refuse(known, [host.id for host in hosts])

@@ -22,7 +22,7 @@ from saltern.cli.options import (
     TREE_ROWS,
     output_rows,
 )
-from saltern.cli.output import exit_code, follower_of, seconds, watched, write_report
+from saltern.cli.output import exit_code, follower_of, run_watched, seconds, write_report
 from saltern.cli.values import mapping_value, yaml_value
 from saltern.engine.request import Request
 from saltern.language.diagnostics import Diagnostic, OperationError, SalternError
@@ -162,7 +162,7 @@ def apply(args: SimpleNamespace) -> int:
     try:
         engine = _session(args)
         request = request_of(args)
-        report = _applied(args, engine, request)
+        report = _apply(args, engine, request)
     except SalternError as problem:
         _problems_as_data(args, problem)
         raise
@@ -184,13 +184,13 @@ def request_of(args: SimpleNamespace) -> Request:
     return Request(
         sls=tuple(name for word in args.sls for name in word.split(",") if name),
         saltenv=args.saltenv,
-        exclude=excluded(args.exclude),
+        exclude=read_exclusions(args.exclude),
         template=args.template,
         id=args.only_id,
     )
 
 
-def _applied(args: SimpleNamespace, engine: Session, request: Request) -> Report:
+def _apply(args: SimpleNamespace, engine: Session, request: Request) -> Report:
     profile = None
     if args.profile:
         from saltern.cli.profile import Profile
@@ -199,7 +199,7 @@ def _applied(args: SimpleNamespace, engine: Session, request: Request) -> Report
     if args.failed_from and (request.sls or request.template or request.id or engine.settings.test):
         what = "--failed-from decides what is run: give no SLS, template, ID or --test with it"
         raise OperationError(Diagnostic(code="option-shape", what=what))
-    report = watched(args, lambda on_event: run(args, engine, request, on_event, profile))
+    report = run_watched(args, lambda on_event: run(args, engine, request, on_event, profile))
     if report.stopped:
         from saltern.cli.after_pause import continue_paused
 
@@ -221,7 +221,7 @@ def run(
     from saltern.engine.apply import execute
 
     if engine.settings.test or args.no_journal:
-        return execute(_prepared(engine, request, profile), on_event=on_event)
+        return execute(_prepare(engine, request, profile), on_event=on_event)
     from saltern.durable.apply import JournalOptions, claim_run, failed_part
 
     options = JournalOptions(
@@ -230,18 +230,18 @@ def run(
         job=follower.job if (follower := follower_of(args)) else "",
     )
     if args.failed_from:
-        from saltern.cli.run_names import chosen
+        from saltern.cli.run_names import run_number
         from saltern.journal.runs import Runs
 
-        earlier = chosen(Runs(engine.settings), args.failed_from)
+        earlier = run_number(Runs(engine.settings), args.failed_from)
         engine, request, options = failed_part(engine.settings, earlier, options)
     with claim_run(engine, request, options) as claimed:
         if follower:
             follower.claimed(claimed.jid)
-        return claimed.execute(_prepared(engine, request, profile), on_event)
+        return claimed.execute(_prepare(engine, request, profile), on_event)
 
 
-def _prepared(engine: Session, request: Request, profile: Profile | None) -> Prepared:
+def _prepare(engine: Session, request: Request, profile: Profile | None) -> Prepared:
     """Compile a request. The result lives until the process ends, so the garbage collector, off until now,
     skips it.
     """
@@ -262,7 +262,7 @@ def _problems_as_data(args: SimpleNamespace, problem: SalternError) -> None:
     problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
 
 
-def excluded(text: str | None) -> tuple[object, ...]:
+def read_exclusions(text: str | None) -> tuple[object, ...]:
     if not text:
         return ()
     value = yaml_value("--exclude", text)

@@ -39,16 +39,16 @@ def _list(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 def _approve(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     made = client.approvals.approve(words[0], why=args.why or "")
-    print(_said(made, f"{made['asked_by']} can run it now"))
+    print(_describe(made, f"{made['asked_by']} can run it now"))
     return exits.OK
 
 
 def _reject(args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    print(_said(client.approvals.reject(words[0], why=args.why or ""), ""))
+    print(_describe(client.approvals.reject(words[0], why=args.why or ""), ""))
     return exits.OK
 
 
-def _said(made: dict[str, object], next_: str) -> str:
+def _describe(made: dict[str, object], next_: str) -> str:
     if made["state"] == "approved":
         return f"{made['id']} is approved: {next_}"
     votes = made["votes"]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from saltern.cli import exits
 from saltern.cli.arguments import Row
 from saltern.cli.from_options import session
-from saltern.cli.output import exit_code, seconds, watched, write_report
+from saltern.cli.output import exit_code, run_watched, seconds, write_report
 from saltern.config.settings import Settings
 from saltern.durable.apply import JournalOptions, claim_run
 from saltern.engine.apply import Prepared, apply, prepare_plan
@@ -50,7 +50,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
         raise _no_plan(path)
     _check_options(args, rows)
     own = session(args).settings
-    proposal, body, request = _believed(args, path, own)
+    proposal, body, request = _read_trusted(args, path, own)
     settings = settings_of(body.settings, own, path=path)
     if args.replan:
         from saltern.cli.plan_output import show
@@ -67,12 +67,12 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     def work(on_event: EventSink | None) -> Report:
         options = JournalOptions(queue=seconds(args.queue, settings.queue_runs), pillar=body.pillar)
         with claim_run(engine, request, options) as claimed:
-            prepared = _prepared(engine, request, approved)
+            prepared = _prepare(engine, request, approved)
             if profile is not None:
                 profile.compiled()
             return claimed.execute(prepared, on_event)
 
-    report = watched(args, work)
+    report = run_watched(args, work)
     if report.stopped:
         from saltern.cli.after_pause import continue_paused
 
@@ -91,7 +91,7 @@ def apply_file(args: SimpleNamespace, path: str, rows: Sequence[Row]) -> int:
     return code
 
 
-def _believed(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal, Body, Request]:
+def _read_trusted(args: SimpleNamespace, path: str, own: Settings) -> tuple[Proposal, Body, Request]:
     """Read a plan after checking its file and signature; nothing in the plan is used before that."""
     data = read_own(path)
     if signers := args.verify or own.plan_signers:
@@ -116,7 +116,7 @@ class _Approved(Struct, frozen=True):
     body: Body
 
 
-def _prepared(engine: Session, request: Request, approved: _Approved) -> Prepared:
+def _prepare(engine: Session, request: Request, approved: _Approved) -> Prepared:
     """Plan again for this machine; prepare the plan of the file if nothing has changed since."""
     path, pillar = approved.path, approved.body.pillar
     again = make_session(replace(engine.settings, test=True), pillar)

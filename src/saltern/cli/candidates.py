@@ -49,13 +49,13 @@ class Place(Struct, frozen=True, kw_only=True):
 def candidates(words: Sequence[str], current: str) -> list[str]:
     """``words`` are the words between ``saltern`` and the cursor; ``current`` is the word being typed."""
     if not words:
-        return _fitting((*COMMANDS, "--help", "--version"), current)
+        return _matching_words((*COMMANDS, "--help", "--version"), current)
     command = COMMANDS.get(words[0])
     if command is None:
         return []
     line: CommandLine = import_module(f"saltern.cli.{command.code}").LINE
     place = Place(line=line, before=words[1:], current=current)
-    row = _waiting(place)
+    row = _option_at_cursor(place)
     if row is not None:
         return _values(row.choices, row.metavar, place)
     if current.startswith("-"):
@@ -64,7 +64,7 @@ def candidates(words: Sequence[str], current: str) -> list[str]:
     return _values(word.choices, word.metavar, place) if word else []
 
 
-def _fitting(found: Iterable[str], current: str) -> list[str]:
+def _matching_words(found: Iterable[str], current: str) -> list[str]:
     return [one for one in found if one == FILES or one.startswith(current)]
 
 
@@ -74,14 +74,14 @@ def _options(place: Place) -> list[str]:
     if equals and flag in rows:
         found = _values(rows[flag].choices, rows[flag].metavar, _at(place, value))
         return [f"{flag}={one}" for one in found if one != FILES] or [FILES]
-    return _fitting((*rows, "--help"), place.current)
+    return _matching_words((*rows, "--help"), place.current)
 
 
 def _at(place: Place, current: str) -> Place:
     return Place(line=place.line, before=place.before, current=current)
 
 
-def _waiting(place: Place) -> Row | None:
+def _option_at_cursor(place: Place) -> Row | None:
     """The option whose value is at the cursor."""
     rows = {row.flag: row for row in place.line.rows if row.kind not in ("on", "off")}
     return rows.get(place.before[-1]) if place.before else None
@@ -112,10 +112,10 @@ def positions(place: Place) -> list[str]:
 
 def _values(choices: Sequence[str], metavar: str, place: Place) -> list[str]:
     if choices:
-        return _fitting(choices, place.current)
+        return _matching_words(choices, place.current)
     find = SOURCES.get(metavar)
     try:
-        return _fitting(find(place), place.current) if find else []
+        return _matching_words(find(place), place.current) if find else []
     except Exception:  # completion does not report problems of the tree
         return []
 

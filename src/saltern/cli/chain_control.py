@@ -22,7 +22,7 @@ def resume_command(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.legs import Legs
 
     legs = Legs(engine.settings)
-    names = _given(args) or legs.unfinished()[-1:] or legs.newest_unknown()
+    names = _given_run(args) or legs.unfinished_legs()[-1:] or legs.newest_unknown()
     if not names:
         print("saltern: no chain is running or paused; there is nothing to resume", file=sys.stderr)
         return exits.OK
@@ -43,7 +43,7 @@ def retry_command(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.legs import Legs
     from saltern.chains.orders import change, revise
 
-    name = _named(args, engine)
+    name = _run_name(args, engine)
     known = Legs(engine.settings).known(name)
     if new := given_inputs(args, known.state.plan.chain.inputs):
         revise(engine.settings, name, {**(known.head.get("pillar") or {}), **new})
@@ -52,21 +52,21 @@ def retry_command(args: SimpleNamespace, engine: Session) -> int:
 
 
 def skip_command(args: SimpleNamespace, engine: Session) -> int:
-    return _vouched(args, engine, "skip", args.reason or "skipped by an operator")
+    return _vouch(args, engine, "skip", args.reason or "skipped by an operator")
 
 
 def done_command(args: SimpleNamespace, engine: Session) -> int:
     if not args.reason:
         print("saltern chain done: explain with --reason how you know that it is done", file=sys.stderr)
         return exits.SURROUNDINGS
-    return _vouched(args, engine, "done", f"marked as done by an operator: {args.reason}")
+    return _vouch(args, engine, "done", f"marked as done by an operator: {args.reason}")
 
 
-def _vouched(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> int:
+def _vouch(args: SimpleNamespace, engine: Session, kind: str, reason: str) -> int:
     from saltern.chains.orders import change
 
     *_, action = args.words
-    name = _named(SimpleNamespace(words=args.words[:-1]), engine)
+    name = _run_name(SimpleNamespace(words=args.words[:-1]), engine)
     return show(args, engine, change(engine.settings, name, kind, action=action, reason=reason))
 
 
@@ -74,13 +74,13 @@ def release_command(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.orders import change
 
     reason = args.reason or "released by an operator"
-    return show(args, engine, change(engine.settings, _named(args, engine), "release", reason=reason))
+    return show(args, engine, change(engine.settings, _run_name(args, engine), "release", reason=reason))
 
 
 def pause_command(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.orders import pause
 
-    name = _named(args, engine)
+    name = _run_name(args, engine)
     known = pause(engine.settings, name, args.reason or "paused by an operator")
     if known is None:
         print(f"saltern: {name} pauses before its next action", file=sys.stderr)
@@ -92,7 +92,7 @@ def cancel_command(args: SimpleNamespace, engine: Session) -> int:
     """Cancel a run; a process that works on it is notified, and ends before its next action."""
     from saltern.chains.orders import cancel
 
-    name = _named(args, engine)
+    name = _run_name(args, engine)
     known = cancel(engine.settings, name, args.reason or "cancelled by an operator", now=args.now)
     if known is None:
         when = "as soon as the running action has stopped" if args.now else "before its next action"
@@ -101,16 +101,16 @@ def cancel_command(args: SimpleNamespace, engine: Session) -> int:
     return show(args, engine, known)
 
 
-def _given(args: SimpleNamespace) -> list[str]:
+def _given_run(args: SimpleNamespace) -> list[str]:
     """The run that the words name; ``last`` counts as no name."""
     return [word for word in args.words if word != LAST]
 
 
-def _named(args: SimpleNamespace, engine: Session) -> str:
+def _run_name(args: SimpleNamespace, engine: Session) -> str:
     """The named run, or the last run if none is named."""
     from saltern.chains.legs import Legs
 
-    found: list[str] = _given(args) or Legs(engine.settings).ids()[:1]
+    found: list[str] = _given_run(args) or Legs(engine.settings).ids()[:1]
     if not found:
         raise OperationError(Diagnostic(code="chain-unknown", what="no chain has been run on this machine"))
     return found[0]
@@ -122,7 +122,7 @@ def status_command(args: SimpleNamespace, engine: Session) -> int:
 
     legs = Legs(engine.settings)
     if args.words:
-        return show(args, engine, legs.known(_named(args, engine)))
+        return show(args, engine, legs.known(_run_name(args, engine)))
     found = [
         (leg, one)
         for leg, one in legs.looked_at()

@@ -41,9 +41,9 @@ def _plans(args: SimpleNamespace, engine: Session, *, look: bool = False) -> lis
 
 def report_unmatched(chain: Chain) -> None:
     """Report each action target that matches none of the chain's systems."""
-    from saltern.chains.targets import unmatched
+    from saltern.chains.targets import unmatched_actions
 
-    for action, target in unmatched(chain):
+    for action, target in unmatched_actions(chain):
         what = f"action {action}: no system of the chain {chain.name!r} matches {target!r}"
         print(f"saltern: {what}, so that target has no effect", file=sys.stderr)
 

@@ -199,9 +199,9 @@ def _show(args: SimpleNamespace, client: Client) -> int:
     run, *system = args.words
     if system:
         leg = client.chain_runs.leg(run, system[0])
-        return _printed(args, leg, lambda _options: list(chain_run.leg_lines(leg, time.time())))
+        return _print(args, leg, lambda _options: list(chain_run.leg_lines(leg, time.time())))
     shown = client.chain_runs.get(run)
-    return _printed(
+    return _print(
         args,
         shown,
         lambda options: list(
@@ -212,7 +212,7 @@ def _show(args: SimpleNamespace, client: Client) -> int:
 
 def _matrix(args: SimpleNamespace, client: Client) -> int:
     found = client.chain_runs.matrix(args.words[0])
-    return _printed(
+    return _print(
         args,
         found,
         lambda options: chain_matrix.matrix_lines(
@@ -229,10 +229,10 @@ def _log(args: SimpleNamespace, client: Client) -> int:
 
 def _runs(args: SimpleNamespace, client: Client) -> int:
     rows = list(client.chain_runs.list(chain=args.words[0] if args.words else ""))
-    return _printed(args, rows, lambda _options: list(chain_run.list_lines(rows, time.time())))
+    return _print(args, rows, lambda _options: list(chain_run.list_lines(rows, time.time())))
 
 
-def _printed(args: SimpleNamespace, value: Any, lines: Callable[[OutputOptions], list[str]]) -> int:
+def _print(args: SimpleNamespace, value: Any, lines: Callable[[OutputOptions], list[str]]) -> int:
     if args.out == "nested":
         print("\n".join(lines(_options(args))))
         return exits.OK

@@ -50,12 +50,12 @@ def _new(args: SimpleNamespace, client: Client, words: list[str]) -> int:
         what = f"there is a chain {name!r} already"
         fix = f"`saltern chain edit {name} FILE` makes a new version of it"
         raise OperationError(Diagnostic(code="chain-exists", what=what, fix=fix))
-    return _saved(args, client.chains.save(text, note=args.reason or ""))
+    return _show_saved(args, client.chains.save(text, note=args.reason or ""))
 
 
 def _import(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     _, text = _read(words[0])
-    return _saved(args, client.chains.save(text, note=args.reason or ""))
+    return _show_saved(args, client.chains.save(text, note=args.reason or ""))
 
 
 def _edit(args: SimpleNamespace, client: Client, words: list[str]) -> int:
@@ -68,7 +68,7 @@ def _edit(args: SimpleNamespace, client: Client, words: list[str]) -> int:
         raise OperationError(
             Diagnostic(code="chain-name", what=what, fix="`saltern chain new FILE` keeps it")
         )
-    return _saved(args, client.chains.save(text, note=args.reason or "", base=before["number"]))
+    return _show_saved(args, client.chains.save(text, note=args.reason or "", base=before["number"]))
 
 
 def _edited(text: str) -> str:
@@ -89,7 +89,7 @@ def _read(path: str) -> tuple[str, str]:
     return read_chain(text, path).name, text
 
 
-def _saved(args: SimpleNamespace, made: dict[str, Any]) -> int:
+def _show_saved(args: SimpleNamespace, made: dict[str, Any]) -> int:
     if args.out != "nested":
         return library_output.show_data(args, made)
     print(f"{made['chain']}: version {made['number']} ({made['sha256'][:12]})")

@@ -28,12 +28,12 @@ def show_log(args: SimpleNamespace, client: Client) -> int:
         return _follow(client, run, words)
     if not words:
         rows = list(client.chain_runs.log(run))
-        return _printed(args, rows, log_lines(rows, time.time()))
+        return _print(args, rows, log_lines(rows, time.time()))
     leg = client.chain_runs.leg(run, words[0])
     action = _known_action(leg, words[1]) if len(words) > 1 else ""
     texts = list(client.chain_runs.texts(run, words[0], action=action))
     if args.out != "nested" or not action:
-        return _printed(args, texts, leg_log_lines(leg, texts, action))
+        return _print(args, texts, leg_log_lines(leg, texts, action))
     return _print_raw(texts)
 
 
@@ -61,7 +61,7 @@ def _print_raw(texts: list[dict[str, Any]]) -> int:
     return exits.OK
 
 
-def _printed(args: SimpleNamespace, rows: list[Any], lines: Iterator[str]) -> int:
+def _print(args: SimpleNamespace, rows: list[Any], lines: Iterator[str]) -> int:
     if args.out == "nested":
         emit(sys.stdout, "".join(f"{line}\n" for line in lines))
     else:

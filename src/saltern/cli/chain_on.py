@@ -45,7 +45,7 @@ def _refuse(args: SimpleNamespace) -> None:
 def _check_targets(args: SimpleNamespace) -> None:
     """Refuse a chain whose actions match none of the systems; report each action target that matches none."""
     from saltern.chains.document import read_chain
-    from saltern.chains.targets import unmatched
+    from saltern.chains.targets import unmatched_actions
     from saltern.cli.chain_source import chain_text
 
     with connect(args) as client:
@@ -55,5 +55,5 @@ def _check_targets(args: SimpleNamespace) -> None:
         what = f"no action of the chain {chain.name!r} is for a system of {args.on!r}"
         fix = "add these systems to the targets of an action, or choose others with --on"
         raise OperationError(Diagnostic(code="chain-empty", what=what, fix=fix))
-    for action, target in unmatched(chain, systems):
+    for action, target in unmatched_actions(chain, systems):
         print(f"saltern: action {action}: no system of {args.on!r} matches {target!r}", file=sys.stderr)

@@ -61,7 +61,7 @@ def _stay(
         with redirect_stdout(sys.stderr):  # stdout is for data, so modules print to stderr
             return work(), None
     except KeyboardInterrupt:
-        if not was_terminated() or (known := _rebooting(engine)) is None:
+        if not was_terminated() or (known := _rebooting_leg(engine)) is None:
             raise
         _leave_owner(args, known.id)
         return known, exits.REBOOTING
@@ -74,13 +74,13 @@ def _go_on(args: SimpleNamespace, engine: Session, name: str, sink: EventSink) -
     return resume_leg(engine.settings, name, sink, again=options_of(args), question=ask_at_terminal)
 
 
-def _rebooting(engine: Session) -> KnownLeg | None:
+def _rebooting_leg(engine: Session) -> KnownLeg | None:
     """The leg that waits for a reboot of this machine."""
     from saltern.chains.legs import Legs
     from saltern.chains.segment_view import SegmentView
 
     legs = Legs(engine.settings)
-    open_legs = (legs.known(name) for name in legs.unfinished())
+    open_legs = (legs.known(name) for name in legs.unfinished_legs())
     return next((one for one in open_legs if SegmentView(one, engine.settings).barriers), None)
 
 

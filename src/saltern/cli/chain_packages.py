@@ -26,7 +26,7 @@ def package_findings(client: Client, chain: Chain, target: str) -> list[Row]:
     asked = sorted({name for _, names in wanted for name in names})
     expected, answers = _ask(client, target, asked)
     known = {system: offers for system, offers in answers.items() if offers is not None}
-    found = [row for action, names in wanted for row in missing(action, names, known)]
+    found = [row for action, names in wanted for row in missing_packages(action, names, known)]
     unknown = {
         "packages were not looked up, because the query failed": answers.keys() - known.keys(),
         "packages were not looked up, because there was no answer": expected - answers.keys(),
@@ -45,7 +45,7 @@ def packages_of(action: Action) -> tuple[str, ...]:
     return tuple(name for name in given if "${" not in name)
 
 
-def missing(action: Action, names: tuple[str, ...], known: Mapping[str, Offers]) -> list[Row]:
+def missing_packages(action: Action, names: tuple[str, ...], known: Mapping[str, Offers]) -> list[Row]:
     """A finding for each package name that some of the action's systems do not know."""
     found: list[Row] = []
     for name in names:

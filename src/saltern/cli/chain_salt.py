@@ -141,7 +141,7 @@ def _print(args: SimpleNamespace, run: SaltRun) -> int:
 # -- a run that was started ---------------------------------------------------------------------------
 
 
-def _known(args: SimpleNamespace, runner: SaltRunner, *, ask: bool) -> SaltRun:
+def _read_run(args: SimpleNamespace, runner: SaltRunner, *, ask: bool) -> SaltRun:
     """A run from the master's job cache; ``ask``: also ask the minions that have not ended it."""
     name = args.words[0]
     found = runner.ask("chain_show", name, f"ask={ask}")
@@ -154,7 +154,7 @@ def _known(args: SimpleNamespace, runner: SaltRunner, *, ask: bool) -> SaltRun:
 def _status(args: SimpleNamespace, runner: SaltRunner) -> int:
     if not args.words:
         return _runs(args, runner)
-    return _print(args, _known(args, runner, ask=True))
+    return _print(args, _read_run(args, runner, ask=True))
 
 
 def _runs(args: SimpleNamespace, runner: SaltRunner) -> int:
@@ -168,7 +168,7 @@ def _runs(args: SimpleNamespace, runner: SaltRunner) -> int:
 
 
 def _resume(args: SimpleNamespace, runner: SaltRunner) -> int:
-    run = _known(args, runner, ask=False)
+    run = _read_run(args, runner, ask=False)
     chosen = [f"systems={json.encode(args.system).decode()}"] if args.system else []
     words = [run.run, *chosen, f"wait={float(args.wait or 0)}"]
     return _follow(args, run, lambda: runner.follow("chain_resume", *words))
@@ -182,7 +182,7 @@ def _order(args: SimpleNamespace, runner: SaltRunner) -> int:
     words += [f"reason={json.encode(args.reason).decode()}"] if args.reason else []
     words += ["now=True"] if args.verb == "cancel" and args.now else []
     answers = runner.ask("chain_order", *words)
-    run = _known(args, runner, ask=True)
+    run = _read_run(args, runner, ask=True)
     for system, leg in answers.items():
         if isinstance(leg, dict) and "steps" in leg:
             run.learn(system, leg)

@@ -124,7 +124,7 @@ def main(argv: list[str]) -> int:
 
         checked = checked_apart(args)
     else:
-        checked = _checked(args)
+        checked = _check(args)
     fixed = 0
     for _ in range(MOST_PASSES if args.fix else 0):
         from saltern.lint.edits import apply_edits
@@ -133,13 +133,13 @@ def main(argv: list[str]) -> int:
         if not made:
             break
         fixed += made
-        checked = _checked(args)
+        checked = _check(args)
     _write(args, checked, fixed)
     failing = {Severity.ERROR, Severity(args.fail_on)}
     return exits.COMPILE if any(one.severity in failing for one in checked.problems) else exits.OK
 
 
-def _checked(args: SimpleNamespace) -> Checked:
+def _check(args: SimpleNamespace) -> Checked:
     from saltern.lint.check import check
     from saltern.lint.choices import choose, excluded_patterns
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from msgspec import DecodeError, json
 
-from saltern.cli.values import existing, mapping_value, roots
+from saltern.cli.values import check_grains_file, mapping_value, roots
 from saltern.language.diagnostics import CompileError, Diagnostic, OperationError, PillarError
 from saltern.lint.check import Checked
 from saltern.lint.select import root_around
@@ -28,7 +28,7 @@ def checked_apart(args: SimpleNamespace) -> Checked:
         raise OperationError(
             Diagnostic(code="untrusted-fix", what=what, fix="review the findings first, then fix them")
         )
-    answer = _asked(_question(args))
+    answer = _ask_worker(_question(args))
     if answer.failed:
         raise OperationError(
             Diagnostic(
@@ -63,7 +63,7 @@ def _question(args: SimpleNamespace) -> Question:
         "pillarenv": args.pillarenv,
         "saltenv": args.saltenv,
         "id": args.minion_id,
-        "grains_file": existing(args.grains),
+        "grains_file": check_grains_file(args.grains),
     }
     options = {name: value for name, value in given.items() if value is not None}
     config, options, places = resolve_options(args.config, options, os.environ)
@@ -83,7 +83,7 @@ def _question(args: SimpleNamespace) -> Question:
     )
 
 
-def _asked(question: Question) -> CheckReply:
+def _ask_worker(question: Question) -> CheckReply:
     from subprocess import TimeoutExpired
 
     from saltern.lsp.launch import start
@@ -94,14 +94,14 @@ def _asked(question: Question) -> CheckReply:
         data, _ = process.communicate(json.encode(question), timeout=LONGEST)
         return json.decode(data, type=CheckReply)
     except TimeoutExpired:
-        _failed(f"the worker was stopped after {LONGEST:.0f} seconds")
+        _fail(f"the worker was stopped after {LONGEST:.0f} seconds")
     except DecodeError:
-        _failed(f"the worker ended with {process.returncode} and no answer, perhaps out of memory or time")
+        _fail(f"the worker ended with {process.returncode} and no answer, perhaps out of memory or time")
     finally:
         process.kill()
         process.wait()
 
 
-def _failed(why: str) -> NoReturn:
+def _fail(why: str) -> NoReturn:
     what = f"the check of the untrusted tree failed: {why}"
     raise OperationError(Diagnostic(code="untrusted-check", what=what))

@@ -164,14 +164,14 @@ def _write(args: SimpleNamespace, found: list[Difference], count: int) -> None:
         before = of
         emit(sys.stdout, f"  {safe_line(_line(one))}\n")
     states = len({(one.sls, one.state, one.id) for one in found})
-    emit(sys.stdout, _conclusion(states, count) if found else f"{_counted(count)}, no difference\n")
+    emit(sys.stdout, _conclusion(states, count) if found else f"{_count(count)}, no difference\n")
 
 
 def _conclusion(differing: int, count: int) -> str:
-    return f"{differing} of {_counted(count)} {'differs' if differing == 1 else 'differ'}\n"
+    return f"{differing} of {_count(count)} {'differs' if differing == 1 else 'differ'}\n"
 
 
-def _counted(count: int) -> str:
+def _count(count: int) -> str:
     return "1 state" if count == 1 else f"{count} states"
 
 

@@ -30,7 +30,7 @@ def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) 
 
     _check(args)
     _check_signers(args)
-    proposal = _shown(args, request)
+    proposal = _show_plan(args, request)
     if not any(number for kind, number in proposal.totals.items() if kind != "keep"):
         return exits.OK
     if not _agreed():
@@ -74,7 +74,7 @@ def _check_signers(args: SimpleNamespace) -> None:
     )
 
 
-def _shown(args: SimpleNamespace, request: Request) -> Proposal:
+def _show_plan(args: SimpleNamespace, request: Request) -> Proposal:
     """Print the plan, and return it."""
     from saltern.cli.plan_output import write_plan
     from saltern.planfile.make import foresee, prepare_foresight, propose

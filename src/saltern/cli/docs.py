@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     for name in args.names or [""]:
         pages = [page for kind in kinds for page in _pages(registry, kind, name)]
         if not pages:
-            raise OperationError(Diagnostic(code="docs-unknown", what=_missing(registry, kinds, name)))
+            raise OperationError(Diagnostic(code="docs-unknown", what=_unknown_name(registry, kinds, name)))
         print("\n\n".join(pages))
     for problem in registry.plugin_problems():
         print(f"saltern: {problem}", file=sys.stderr)
@@ -65,7 +65,7 @@ def _page(kind: str, name: str, found: AnyState | AnyFunction) -> str:
     return "\n".join([f"{name} ({KINDS[kind]})", "", cleandoc(found.doc), *takes])
 
 
-def _missing(registry: Registry, kinds: list[str], name: str) -> str:
+def _unknown_name(registry: Registry, kinds: list[str], name: str) -> str:
     module, _, fun = name.partition(".")
     if "states" in kinds and registry.members("states", module):
         return unknown_state(registry, module, fun)

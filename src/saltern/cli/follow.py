@@ -228,7 +228,7 @@ def _take(jobs: Jobs, job: Followed, notice: AnyNotice, watcher: Watcher) -> Non
     if not watcher.records or not system:
         return
     if before and not job.board.rows[system].is_open:
-        watcher.record("return", **_returned(jobs, job, system))
+        watcher.record("return", **_return_line(jobs, job, system))
     elif before:
         watcher.record_notice(notice)
 
@@ -256,7 +256,7 @@ def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
     return say_failures(job.board, system, found.failures)
 
 
-def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
+def _return_line(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
     """The line of one system for ``jsonl``."""
     from saltern.fleet.view.outcomes import unlabelled
 
@@ -272,7 +272,7 @@ def _returned(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
 
 def print_job(jobs: Jobs, job: Followed, shown: Shown) -> int:
     """Print the result in the requested format, and return the exit code."""
-    rows = _heard(job.board) or _asked(jobs, job)
+    rows = _rows_from_notices(job.board) or _rows_from_controller(jobs, job)
     code = exit_code(rows.values(), detailed=shown.detailed)
     if shown.out == "jsonl":
         watcher_for(job.board, "jsonl", None).record("finished", jid=job.jid, exit_code=code)
@@ -286,7 +286,7 @@ def print_job(jobs: Jobs, job: Followed, shown: Shown) -> int:
     return code
 
 
-def _heard(board: Board) -> dict[str, Row]:
+def _rows_from_notices(board: Board) -> dict[str, Row]:
     """The systems by their notices; empty unless all have ended."""
     if not board.rows or board.open:
         return {}
@@ -297,7 +297,7 @@ def _heard(board: Board) -> dict[str, Row]:
     }
 
 
-def _asked(jobs: Jobs, job: Followed) -> dict[str, Row]:
+def _rows_from_controller(jobs: Jobs, job: Followed) -> dict[str, Row]:
     return {row["system"]: row for row in jobs.targets(job.jid) if row["system"] in job.board.rows}
 
 
@@ -309,12 +309,12 @@ def outcomes(jobs: Jobs, job: Followed, rows: Mapping[str, Row]) -> Iterator[Out
     for row in jobs.returns(job.jid):
         if left.pop(row["system"], None) is None:
             continue
-        yield outcome(job.function, _answered(row, body=row.get("body"), has_body=True))
+        yield outcome(job.function, _make_answered(row, body=row.get("body"), has_body=True))
     for row in left.values():
-        yield outcome(job.function, _answered(row))
+        yield outcome(job.function, _make_answered(row))
 
 
-def _answered(row: Row, **body: Any) -> Answered:
+def _make_answered(row: Row, **body: Any) -> Answered:
     from saltern.fleet.view.outcomes import Answered
 
     return Answered(

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli.options import LOGGED, STATE_OUTPUTS
-from saltern.cli.values import existing, mapping_value, roots
+from saltern.cli.values import check_grains_file, mapping_value, roots
 from saltern.config.load import load
 from saltern.config.options import OPTIONS
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
@@ -32,7 +32,7 @@ def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
             "pillar_roots": roots(args.pillar_root),
             "pillarenv": args.pillarenv,
             "id": args.minion_id,
-            "grains_file": existing(args.grains),
+            "grains_file": check_grains_file(args.grains),
             "log_level": args.log_level or ("debug" if args.debug else "info" if args.verbose else None),
             **overrides,
             **getattr(args, "overrides", {}),

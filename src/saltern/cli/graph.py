@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
     names = tuple(one for word in args.sls for one in word.split(",") if one)
     engine = session(args)
     title, picture = _run(engine, args, names) if args.run else _plan(engine, args, names)
-    put(drawn(picture, kind, title), args.output)
+    put(draw(picture, kind, title), args.output)
     return exits.OK
 
 
@@ -93,7 +93,7 @@ def _plan(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tup
 
 
 def _run(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tuple[str, Picture]:
-    from saltern.cli.run_names import chosen
+    from saltern.cli.run_names import run_number
     from saltern.journal.runs import Runs
     from saltern.views.run_picture import of_run
 
@@ -103,11 +103,11 @@ def _run(engine: Session, args: SimpleNamespace, names: tuple[str, ...]) -> tupl
             Diagnostic(code="graph-run-names", what=what, fix=f"leave out {' '.join(names)}")
         )
     runs = Runs(engine.settings)
-    jid = chosen(runs, args.run)
+    jid = run_number(runs, args.run)
     return f"run {jid}", of_run(runs.state(jid))
 
 
-def drawn(picture: Picture, kind: str, title: str) -> str:
+def draw(picture: Picture, kind: str, title: str) -> str:
     from saltern.views.graph_page import graph_page, graph_svg
     from saltern.views.text_graphs import WRITERS
 

@@ -10,7 +10,7 @@ import sys
 
 from msgspec import json
 
-from saltern.cli.main import guarded
+from saltern.cli.main import run_guarded
 from saltern.cli.output import exit_code
 from saltern.config.settings import Settings
 from saltern.durable.head import restore_session
@@ -24,7 +24,7 @@ from saltern.modules.lib.engines.drive import MARK
 def main() -> int:
     """Apply what is asked for; the exit code of ``saltern apply``."""
     task = json.decode(sys.stdin.buffer.read(), type=Task)
-    return guarded(lambda: _apply(task))
+    return run_guarded(lambda: _apply(task))
 
 
 def _apply(task: Task) -> int:

@@ -73,7 +73,7 @@ def main(argv: list[str]) -> int:
         print("saltern job: name one job", file=sys.stderr)
         return exits.SURROUNDINGS
     with connect(args) as client:
-        jid = _chosen(client, args.jids[0] if args.jids else LAST)
+        jid = _job_number(client, args.jids[0] if args.jids else LAST)
         if args.cancel or args.kill:
             client.jobs.cancel(jid, hard=args.kill)
             print(f"saltern: job {jid}: asked to end", file=sys.stderr)
@@ -82,7 +82,7 @@ def main(argv: list[str]) -> int:
         return _show_tree(args, client, jid) if args.tree else _show(args, argv, client, jid)
 
 
-def _chosen(client: Client, word: str) -> str:
+def _job_number(client: Client, word: str) -> str:
     """The number of the named job. ``last`` is the newest job of the person who asks: schedules, reactions
     and other people also send jobs."""
     if word != LAST:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import json
 
 from saltern.chains.legs import KnownLeg, Legs
-from saltern.chains.results import shortened
+from saltern.chains.results import shorten
 from saltern.chains.segment_view import SegmentView
 from saltern.chains.show import as_data, unrecorded_action
 from saltern.chains.statuses import Step
@@ -64,7 +64,7 @@ class LegReport:
         self._printed: Printed = {}
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watch(self) -> Iterator[None]:
         """Report the output of programs while they run, until the block ends."""
         with live.watch(self._follower.live_prefix, self.note_output):
             yield
@@ -114,7 +114,7 @@ def short_leg(data: dict[str, Any], printed: Printed) -> dict[str, Any]:
     for row in reversed(rows):  # the newest first
         sizes = row["output_size"]
         row["output"] = {
-            name: shortened(text, OUTPUT, sizes.get(name, 0)) for name, text in row["output"].items()
+            name: shorten(text, OUTPUT, sizes.get(name, 0)) for name, text in row["output"].items()
         }
         room -= sum(map(len, row["output"].values()))
         row["output"] = row["output"] if room >= 0 else {}

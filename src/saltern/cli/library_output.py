@@ -36,14 +36,14 @@ def when(at: float | None) -> str:
 
 def chains(rows: Sequence[Row]) -> Iterator[str]:
     found = [
-        (row["name"], str(row["version"]), when(row["changed"]), row["changed_by"], _archived(row))
+        (row["name"], str(row["version"]), when(row["changed"]), row["changed_by"], _archived_mark(row))
         for row in rows
     ]
     nothing = "no chains: `saltern chain new FILE` stores one"
     yield from table(("chain", "version", "changed", "by", ""), found, nothing)
 
 
-def _archived(row: Row) -> str:
+def _archived_mark(row: Row) -> str:
     return "archived" if row["archived_at"] else ""
 
 

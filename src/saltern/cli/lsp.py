@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, parse
 from saltern.cli.options import TREE_ROWS
-from saltern.cli.values import existing, mapping_value, roots
+from saltern.cli.values import check_grains_file, mapping_value, roots
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\
@@ -63,7 +63,7 @@ def main(argv: list[str]) -> int:
         "pillar_roots": roots(args.pillar_root),
         "pillarenv": args.pillarenv,
         "id": args.minion_id,
-        "grains_file": existing(args.grains),
+        "grains_file": check_grains_file(args.grains),
     }
     given = Given(
         config=args.config,

@@ -63,10 +63,10 @@ def _run(argv: list[str]) -> int:
         code: int = import_module(f"saltern.cli.{COMMANDS[name].code}").main(rest)
         return code
 
-    return guarded(command)
+    return run_guarded(command)
 
 
-def guarded(work: Callable[[], int]) -> int:
+def run_guarded(work: Callable[[], int]) -> int:
     """Run some work and return its exit code; an error becomes a message and its exit code."""
     try:
         return work()

@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
     made = build_migration(master, minion, _minions(args.salt_config))
     found = list(file_findings(master)) if master is not None else []
     if args.check and made.controller:
-        found += _checked(made.controller)
+        found += _check_files(made.controller)
     made = msgspec.structs.replace(made, findings=[*made.findings, *found])
     if args.to:
         _write_files(made, args.to)
@@ -106,7 +106,7 @@ def _minions(folder: str) -> dict[str, list[str]]:
     return found
 
 
-def _checked(controller: dict[str, object]) -> Iterator[Finding]:
+def _check_files(controller: dict[str, object]) -> Iterator[Finding]:
     """What ``saltern check`` finds in the state files of directories."""
     roots = [*_roots(controller, "file_roots"), *_roots(controller, "pillar_roots")]
     if not any(root.startswith("--file-root") for root in roots):

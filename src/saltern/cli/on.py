@@ -57,7 +57,7 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
     if args.roster:
         from saltern.cli.ssh_run import run_over_ssh
 
-        return run_over_ssh(args, call, _shown(args, argv), _batch(args))
+        return run_over_ssh(args, call, _display(args, argv), _batch(args))
     ask = {
         "function": call.function,
         "target": args.on,
@@ -92,10 +92,10 @@ def _submit(args: SimpleNamespace, argv: Sequence[str], client: Client, ask: dic
         show_away(job)
         print(submitted["jid"])
         return exits.OK
-    return follow_job(client, job, _shown(args, argv))
+    return follow_job(client, job, _display(args, argv))
 
 
-def _shown(args: SimpleNamespace, argv: Sequence[str]) -> Shown:
+def _display(args: SimpleNamespace, argv: Sequence[str]) -> Shown:
     """How the job is shown, from the command line."""
     from saltern.cli.follow import Shown
 
@@ -187,7 +187,10 @@ def _states(function: str) -> Callable[[SimpleNamespace], Call]:
             "queue": _seconds("--queue", getattr(args, "queue", None)),
         }
         return Call(
-            function=function, args=names, kwargs=_given(options), test=bool(getattr(args, "test", False))
+            function=function,
+            args=names,
+            kwargs=_given_options(options),
+            test=bool(getattr(args, "test", False)),
         )
 
     return call
@@ -201,7 +204,7 @@ def _common(args: SimpleNamespace) -> dict[str, object]:
     }
 
 
-def _given(options: dict[str, object]) -> dict[str, Any]:
+def _given_options(options: dict[str, object]) -> dict[str, Any]:
     """The options that were given."""
     return {name: value for name, value in options.items() if value not in (None, False)}
 
@@ -209,7 +212,9 @@ def _given(options: dict[str, object]) -> dict[str, Any]:
 def _single(args: SimpleNamespace) -> Call:
     positional, keywords = call_arguments(args.args)
     name = str(keywords.pop("name", positional[0] if positional else args.function))
-    options = _given({"pillar": mapping_value("--pillar", args.pillar) or None, "saltenv": args.saltenv})
+    options = _given_options(
+        {"pillar": mapping_value("--pillar", args.pillar) or None, "saltenv": args.saltenv}
+    )
     kwargs = {**keywords, **options}
     return Call(function="state.single", args=[args.function, name], kwargs=kwargs, test=bool(args.test))
 
@@ -221,7 +226,7 @@ def _call(args: SimpleNamespace) -> Call:
 
 def _show(args: SimpleNamespace) -> Call:
     options = {**_common(args), "block": args.block, "prev_ret": args.prev_ret, "context": args.context}
-    return Call(function="saltern.show", args=[args.what, *args.sls], kwargs=_given(options))
+    return Call(function="saltern.show", args=[args.what, *args.sls], kwargs=_given_options(options))
 
 
 def _runs(_args: SimpleNamespace) -> Call:

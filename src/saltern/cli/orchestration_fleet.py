@@ -87,11 +87,11 @@ def _ssh_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fleet:
     from saltern.fleet.orchestration.local import SessionLocal
     from saltern.fleet.orchestration.ssh_fleet import NoController, SshFleet
 
-    def connected() -> Client:
+    def connect_client() -> Client:
         return cast("Client", NoController())
 
     words = [word for one in args.roster for word in ("--roster", os.path.abspath(one))]
-    local = SessionLocal(session, connected, note.jid, [*words, *inherited_words(args)])
+    local = SessionLocal(session, connect_client, note.jid, [*words, *inherited_words(args)])
     return SshFleet(note.jid, job_maker(args, session.settings), local)
 
 
@@ -104,12 +104,12 @@ def _controller_fleet(args: SimpleNamespace, note: Note, session: Session) -> Fl
 
     where = args.controller or note.controller
 
-    def connected() -> Client:
+    def connect_client() -> Client:
         return connect(SimpleNamespace(controller=where))
 
     words = ["--controller", where, *inherited_words(args)]
-    local = SessionLocal(session, connected, note.jid, words)
-    return ControllerFleet(connected, note.jid, local, CursorFile(session.settings.state_dir))
+    local = SessionLocal(session, connect_client, note.jid, words)
+    return ControllerFleet(connect_client, note.jid, local, CursorFile(session.settings.state_dir))
 
 
 def inherited_words(args: SimpleNamespace) -> list[str]:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli import exits
-from saltern.cli.apply import excluded
+from saltern.cli.apply import read_exclusions
 from saltern.cli.options import SSH_ROWS
 from saltern.cli.orchestration_fleet import (
     check_controller,
@@ -18,7 +18,7 @@ from saltern.cli.orchestration_fleet import (
     orchestration_settings,
 )
 from saltern.cli.orchestration_report import Reported, both
-from saltern.cli.output import exit_code, watched, write_report
+from saltern.cli.output import exit_code, run_watched, write_report
 from saltern.cli.values import mapping_value
 from saltern.engine.nested_engine import make_session
 from saltern.engine.request import Request
@@ -63,7 +63,7 @@ def begin(args: SimpleNamespace) -> int:
     engine.run.orchestration = fleet
     print(f"saltern: orchestration {note.jid}", file=sys.stderr)
     with Reported(fleet, note, engine.settings) as reported:
-        report = watched(args, lambda on_event: _run(args, engine, note, reported.follow(on_event)))
+        report = run_watched(args, lambda on_event: _run(args, engine, note, reported.follow(on_event)))
         resumable = reported.end(report)
     kept.prune(settings)
     return _finish(args, engine, report, note.jid if resumable else "")
@@ -73,7 +73,7 @@ def _run(args: SimpleNamespace, engine: Session, note: Note, on_event: EventSink
     from saltern.durable.apply import JournalOptions, claim_run
     from saltern.engine.apply import execute, prepare
 
-    request = Request(sls=note.sls, saltenv=args.saltenv, exclude=excluded(args.exclude))
+    request = Request(sls=note.sls, saltenv=args.saltenv, exclude=read_exclusions(args.exclude))
     if engine.settings.test:
         return execute(prepare(engine, request), on_event=on_event)
     options = JournalOptions(pillar=mapping_value("--pillar", args.pillar), job=note.jid)
@@ -137,7 +137,7 @@ def _resume(args: SimpleNamespace, jid: str, kept: Orchestrations, settings: Set
             raise OperationError(Diagnostic(code="run-not-resumable", what=what, fix=fix))
         return report
 
-    report = watched(args, work)
+    report = run_watched(args, work)
     resumable = reports[0].end(report)
     args.seen = False  # the output of the earlier process was not shown here
     return _finish(args, found[0], report, jid if resumable else "")

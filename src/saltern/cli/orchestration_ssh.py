@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from msgspec import UNSET
 
-from saltern.cli.ssh_hosts import chosen, make_reach, read
+from saltern.cli.ssh_hosts import chosen_hosts, make_reach, read
 from saltern.config.settings import Settings, state_directory
 from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.messages import Job
@@ -29,7 +29,7 @@ def job_maker(args: SimpleNamespace, settings: Settings) -> Callable[[RemoteCall
     directory = os.path.join(state_directory(settings), "ssh")
 
     def begin(call: RemoteCall, jid: str) -> SshController:
-        hosts = chosen(SimpleNamespace(**{**vars(args), "on": call.target}), read(args))
+        hosts = chosen_hosts(SimpleNamespace(**{**vars(args), "on": call.target}), read(args))
         if call.subset:
             hosts = random.Random(jid).sample(hosts, min(call.subset, len(hosts)))
         os.makedirs(directory, 0o700, exist_ok=True)

@@ -72,7 +72,7 @@ def seconds(text: str | None, usual: float) -> float:
         raise OperationError(Diagnostic(code="option-shape", what=what)) from None
 
 
-def watched(args: SimpleNamespace, work: Callable[[EventSink | None], Report]) -> Report:
+def run_watched(args: SimpleNamespace, work: Callable[[EventSink | None], Report]) -> Report:
     """Do the work while the log, the terminal or stdout lines follow its events."""
     watchers, close = _watchers(args)
     args.seen = bool(watchers)

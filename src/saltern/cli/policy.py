@@ -79,7 +79,7 @@ def _show(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
 
 
 def _set(_args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    text = _checked(words[0])
+    text = _check_file(words[0])
     made = client.policy.set(text, after=client.policy.get()["version"])
     print(f"version {made['version']} is in force")
     return exits.OK
@@ -104,12 +104,12 @@ def _explain(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 
 def _check(path: str) -> int:
-    _checked(path)
+    _check_file(path)
     print(f"{path} has no mistakes")
     return exits.OK
 
 
-def _checked(path: str) -> str:
+def _check_file(path: str) -> str:
     """Read a policy file without mistakes; its warnings are printed."""
     from saltern.fleet.access.document import read_policy
 
@@ -148,15 +148,15 @@ def _import_salt(path: str) -> int:
     ]
     show([*notes, *warnings], sys.stderr, colour=wanted(sys.stderr))
     for name, target in made.groups.items():
-        print(f"first run: saltern fleet groups set {_quoted(name)} {_quoted(target)}", file=sys.stderr)
+        print(f"first run: saltern fleet groups set {_quote(name)} {_quote(target)}", file=sys.stderr)
     for name in dict.fromkeys(made.accounts):
-        print(f"first run: saltern operators add {_quoted(name)}", file=sys.stderr)
+        print(f"first run: saltern operators add {_quote(name)}", file=sys.stderr)
     print(f"# made from {os.path.abspath(path)} on {time.strftime('%Y-%m-%d')}: {len(made.rules)} rules")
     print(text, end="")
     return exits.OK
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     import shlex
 
     return shlex.quote(safe_line(text))

@@ -42,9 +42,9 @@ class Profile:
         renderers = session.renderers
         vars(session).update(load_pillar=self._timed_pillar(session.load_pillar))
         vars(renderers).update(
-            sls=self._timed(renderers.sls, lambda source, _: str(source.path)),
-            block=self._timed(renderers.block, lambda block, _: f"{block.file}, block {block.name}"),
-            text=self._timed(renderers.text, lambda _, path: path or "templates within states"),
+            sls=self._time_calls(renderers.sls, lambda source, _: str(source.path)),
+            block=self._time_calls(renderers.block, lambda block, _: f"{block.file}, block {block.name}"),
+            text=self._time_calls(renderers.text, lambda _, path: path or "templates within states"),
         )
 
     def compiled(self) -> None:
@@ -55,8 +55,8 @@ class Profile:
     def _rendering(self) -> float:
         return sum(spent.seconds for spent in self.files.values())
 
-    def _timed(self, work: Callable[..., Any], name: Callable[[Any, str], str]) -> Callable[..., Any]:
-        def timed(what: Any, *args: Any, **kwargs: Any) -> Any:
+    def _time_calls(self, work: Callable[..., Any], name: Callable[[Any, str], str]) -> Callable[..., Any]:
+        def call(what: Any, *args: Any, **kwargs: Any) -> Any:
             if self._inside:
                 return work(what, *args, **kwargs)
             self._inside = True
@@ -69,15 +69,15 @@ class Profile:
                 spent.seconds += time.perf_counter() - begin
                 spent.times += 1
 
-        return timed
+        return call
 
     def _timed_pillar(self, prepare: Callable[[], None]) -> Callable[[], None]:
-        def timed() -> None:
+        def call() -> None:
             begin = time.perf_counter()
             prepare()
             self._pillar += time.perf_counter() - begin
 
-        return timed
+        return call
 
     # -- output ----------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ def main() -> int:
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a runner's own output must not mix with its answer
     try:
-        made = RunnerAnswer(value=_called(call))
+        made = RunnerAnswer(value=_call(call))
     except SalternError as problem:
         made = RunnerAnswer(problem="; ".join(one.what for one in problem.diagnostics))
     except Exception as problem:
@@ -30,7 +30,7 @@ def main() -> int:
     return 0
 
 
-def _called(call: RunnerCall) -> Any:
+def _call(call: RunnerCall) -> Any:
     """Run the call in a session with the files of the controller."""
     from saltern.cli.connect import connect
     from saltern.cli.orchestration_fleet import orchestration_settings
@@ -39,15 +39,15 @@ def _called(call: RunnerCall) -> Any:
     from saltern.fleet.orchestration.local import SessionLocal
     from saltern.fleet.runners.table import run_runner, run_wheel
 
-    def connected() -> Client:
+    def connect_client() -> Client:
         return connect(SimpleNamespace(controller=call.controller))
 
-    with connected() as client:
+    with connect_client() as client:
         if call.kind == "wheel":
             return run_wheel(call.function, call.args, call.kwargs, client)
         engine = make_session(orchestration_settings(_options(call)))
         engine.load_pillar()
-        local = SessionLocal(engine, connected, call.jid, ["--controller", call.controller])
+        local = SessionLocal(engine, connect_client, call.jid, ["--controller", call.controller])
         return run_runner(
             call.function, call.args, call.kwargs, client, jid=call.jid, token=call.jid, local=local
         )

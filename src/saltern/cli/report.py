@@ -56,12 +56,12 @@ def main(argv: list[str]) -> int:
 
 def run_here(args: SimpleNamespace) -> int:
     """Write what a run of this machine did; return the exit code."""
-    from saltern.cli.run_names import LAST, chosen
+    from saltern.cli.run_names import LAST, run_number
     from saltern.journal.runs import Runs
 
     engine = session(args)
     runs = Runs(engine.settings)
-    state = runs.state(chosen(runs, args.runs[0] if args.runs else LAST))
+    state = runs.state(run_number(runs, args.runs[0] if args.runs else LAST))
     if args.html or (args.output or "").lower().endswith((".html", ".htm")):
         from saltern.views.run_page import run_page
 

@@ -11,8 +11,8 @@ from saltern.cli.apply import LINE as APPLY
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.from_options import session
 from saltern.cli.options import ON_ROWS, STATE_ROWS, TREE_ROWS, output_rows
-from saltern.cli.output import exit_code, watched
-from saltern.cli.run_names import given
+from saltern.cli.output import exit_code, run_watched
+from saltern.cli.run_names import given_run
 from saltern.journal.runs import Runs
 from saltern.journal.summaries import resumed_at_boot
 from saltern.language.diagnostics import SalternError
@@ -68,7 +68,7 @@ def resume_named(args: SimpleNamespace) -> int:
     engine = session(args)
     if args.boot:
         return _all(args, engine)
-    code = _one(args, engine, given(args.run))
+    code = _one(args, engine, given_run(args.run))
     if code is None:
         print("saltern: no run is broken; there is nothing to resume", file=sys.stderr)
     return code or exits.OK
@@ -93,7 +93,7 @@ def _one(args: SimpleNamespace, engine: Session, jid: str | None) -> int | None:
             found.append(report)
         return report or Report()
 
-    watched(args, work)
+    run_watched(args, work)
     args.seen = False  # the output of the earlier process was not shown here
     if not found:
         return None
@@ -113,7 +113,7 @@ def _all(args: SimpleNamespace, engine: Session) -> int:
 
     worst = exits.OK
     due = resumed_at_boot(Runs(engine.settings).summaries())
-    for jid in dict.fromkeys([*filter(None, [given(args.run)]), *due]):
+    for jid in dict.fromkeys([*filter(None, [given_run(args.run)]), *due]):
         try:
             code = _one(args, engine, jid)
         except SalternError as problem:

@@ -8,7 +8,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 LAST = "last"
 
 
-def chosen(runs: Runs, word: str = LAST) -> str:
+def run_number(runs: Runs, word: str = LAST) -> str:
     """The number of a run; ``last`` is the newest."""
     if word != LAST:
         return word
@@ -19,6 +19,6 @@ def chosen(runs: Runs, word: str = LAST) -> str:
     return jids[0]
 
 
-def given(words: list[str]) -> str | None:
+def given_run(words: list[str]) -> str | None:
     """The named run, or None; ``last`` counts as no name."""
     return None if not words or words[0] == LAST else words[0]

@@ -71,18 +71,18 @@ def _run(args: SimpleNamespace) -> int:
     args.roster = None
     where = controller_address(args)
 
-    def connected() -> Client:
+    def connect_client() -> Client:
         return connect(SimpleNamespace(controller=where))
 
     name, *words = args.words
     given, keywords = call_arguments(words)
     engine = make_session(orchestration_settings(args), mapping_value("--pillar", args.pillar))
     engine.load_pillar()
-    with connected() as client:
+    with connect_client() as client:
         if args.wheel:
             value = run_wheel(name, given, keywords, client)
         else:
-            local = SessionLocal(engine, connected, "", ["--controller", where, *inherited_words(args)])
+            local = SessionLocal(engine, connect_client, "", ["--controller", where, *inherited_words(args)])
             value = run_runner(name, given, keywords, client, local=local)
     if value is not None:
         write_data(value, sys.stdout, output_options(args, engine.settings), args.out)

@@ -61,10 +61,10 @@ def main(argv: list[str]) -> int:
 
 
 def _list(args: SimpleNamespace, client: Client, _words: list[str]) -> int:
-    return _shown(args, list(client.schedules.list()))
+    return _show(args, list(client.schedules.list()))
 
 
-def _shown(args: SimpleNamespace, rows: list[dict[str, object]]) -> int:
+def _show(args: SimpleNamespace, rows: list[dict[str, object]]) -> int:
     if args.out != "nested":
         return library_output.show_data(args, rows)
     print("\n".join(library_output.schedules(rows)))
@@ -82,7 +82,7 @@ def _set(args: SimpleNamespace, client: Client, words: list[str]) -> int:
         "overlap": args.overlap,
         "catch_up": args.catch_up,
     }
-    return _shown(args, [client.schedules.set(name, chain, cron, **options)])
+    return _show(args, [client.schedules.set(name, chain, cron, **options)])
 
 
 def _number(text: str | None) -> int | None:
@@ -93,11 +93,11 @@ def _number(text: str | None) -> int | None:
 
 
 def _enable(args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    return _shown(args, [client.schedules.enable(words[0])])
+    return _show(args, [client.schedules.enable(words[0])])
 
 
 def _disable(args: SimpleNamespace, client: Client, words: list[str]) -> int:
-    return _shown(args, [client.schedules.disable(words[0])])
+    return _show(args, [client.schedules.disable(words[0])])
 
 
 def _remove(_args: SimpleNamespace, client: Client, words: list[str]) -> int:

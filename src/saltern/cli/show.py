@@ -114,7 +114,7 @@ def run_here(args: SimpleNamespace) -> int:
     found = Diagnostics()
     try:
         engine = session(args)
-        value = _profiled(args, engine, found) if args.profile else _value(args, engine, found)
+        value = _profile(args, engine, found) if args.profile else _value(args, engine, found)
         found.check()
     except SalternError as problem:
         problem_writer(args.out)(problem.diagnostics, sys.stdout, options_for(sys.stdout, colour=args.color))
@@ -129,13 +129,13 @@ def run_here(args: SimpleNamespace) -> int:
 
 
 def _run(args: SimpleNamespace) -> int:
-    from saltern.cli.run_names import LAST, chosen
+    from saltern.cli.run_names import LAST, run_number
     from saltern.journal.report import report_of
     from saltern.journal.runs import Runs
 
     engine = session(args)
     runs = Runs(engine.settings)
-    jid = chosen(runs, args.sls[0] if args.sls else LAST)
+    jid = run_number(runs, args.sls[0] if args.sls else LAST)
     options = replace(
         output_options(args, engine.settings), expand=args.expand, sub_states=args.sub_states, traces=True
     )
@@ -171,7 +171,7 @@ def _print_order(rows: Any) -> None:
 PLAINLY: dict[str, Callable[[Any], None]] = {"rendered": _print_rendered, "order": _print_order}
 
 
-def _profiled(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:
+def _profile(args: SimpleNamespace, engine: Session, found: Diagnostics) -> object:
     from saltern.cli.profile import Profile
 
     profile = Profile(engine)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
 from saltern.cli.options import SSH_ROWS
-from saltern.cli.ssh_hosts import chosen, make_reach, number, read
+from saltern.cli.ssh_hosts import chosen_hosts, make_reach, number, read
 from saltern.fleet.ssh.bundle.make import Bundles, bundle_directory
 from saltern.fleet.ssh.bundle.target import Target, local_target
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -67,7 +67,7 @@ def main(argv: list[str]) -> int:
 
 def _roster(args: SimpleNamespace) -> int:
     roster = read(args)
-    hosts = chosen(args, roster)
+    hosts = chosen_hosts(args, roster)
     width = max(len(host.id) for host in hosts)
     for host in hosts:
         address = f"{host.user}@{host.address}" if host.user else host.address
@@ -83,7 +83,7 @@ def _raw(args: SimpleNamespace) -> int:
     if not args.words:
         what = "saltern ssh raw needs a command"
         raise OperationError(Diagnostic(code="no-command", what=what, fix="saltern ssh raw --on '*' uptime"))
-    hosts = chosen(args, read(args))
+    hosts = chosen_hosts(args, read(args))
     limit = number(args.timeout, "--timeout")
     return _show(run_raw(hosts, " ".join(args.words), make_reach(args), limit=limit))
 

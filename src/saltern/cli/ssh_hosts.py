@@ -64,9 +64,9 @@ def read(args: SimpleNamespace) -> Roster:
     return roster
 
 
-def chosen(args: SimpleNamespace, roster: Roster) -> list[Host]:
+def chosen_hosts(args: SimpleNamespace, roster: Roster) -> list[Host]:
     """The targeted hosts, marked if a password must be asked for. Raises ``OperationError``."""
-    hosts = _targeted(args, roster)
+    hosts = _targeted_hosts(args, roster)
     if not hosts:
         what = f"no system of the roster matches {args.on!r}"
         raise OperationError(Diagnostic(code="no-systems", what=what, fix=hint(args.on, roster)))
@@ -75,7 +75,7 @@ def chosen(args: SimpleNamespace, roster: Roster) -> list[Host]:
     return [_with_questions(host, args) for host in hosts]
 
 
-def _targeted(args: SimpleNamespace, roster: Roster) -> list[Host]:
+def _targeted_hosts(args: SimpleNamespace, roster: Roster) -> list[Host]:
     """The hosts that the target matches. If it uses grains, hosts with unknown grains are asked for them, and
     hosts that do not answer are left out: ``not G@os:Debian`` is unknown for them."""
     try:

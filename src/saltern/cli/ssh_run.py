@@ -14,7 +14,7 @@ from msgspec import UNSET
 from saltern.cli.follow import Shown, follow_job, new_followed
 from saltern.cli.from_options import session
 from saltern.cli.job_call import Call, typed_return_options
-from saltern.cli.ssh_hosts import chosen, make_reach, read
+from saltern.cli.ssh_hosts import chosen_hosts, make_reach, read
 from saltern.config.settings import state_directory
 from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.ids import new_jid
@@ -36,7 +36,7 @@ FOUND_AGAIN = "the same command with --resume follows it again, and Ctrl-C there
 
 def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch | None) -> int:
     """Run the call on the targeted hosts, and print it as a job of a fleet; return the exit code."""
-    hosts = chosen(args, read(args))
+    hosts = chosen_hosts(args, read(args))
     settings = session(args).settings
     directory = os.path.join(state_directory(settings), "ssh")
     os.makedirs(directory, 0o700, exist_ok=True)

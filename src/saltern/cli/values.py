@@ -23,7 +23,7 @@ def roots(given: list[str] | None) -> dict[str, list[str]] | None:
     return roots
 
 
-def existing(path: str | None) -> str | None:
+def check_grains_file(path: str | None) -> str | None:
     if path is not None and not os.path.isfile(path):
         raise OperationError(Diagnostic(code="grains-missing", what=f"there is no grains file {path!r}"))
     return os.path.abspath(path) if path else None

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, parse
-from saltern.cli.main import guarded
+from saltern.cli.main import run_guarded
 from saltern.cli.worker_follower import JobFollower
 from saltern.cli.worker_runs import is_update_open, run_of
 from saltern.config.settings import Settings
@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
     own_program.continue_as("saltern.cli.worker", (folder.path, AGAIN))
     _redirect(folder, anew=argv[1:] != [AGAIN])
     follower = JobFollower(folder, task)
-    code = guarded(lambda: COMMANDS[task.command](task, follower))
+    code = run_guarded(lambda: COMMANDS[task.command](task, follower))
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     if argv[1:] == [AGAIN] and is_update_open(_settings(task), task.jid):
@@ -186,7 +186,7 @@ def _chain(task: Task, follower: JobFollower) -> int:
     return run_leg(task, follower, args)
 
 
-def _typed(module: str) -> Callable[[Task, JobFollower], int]:
+def _plain_command(module: str) -> Callable[[Task, JobFollower], int]:
     """A command that takes its words as they are typed."""
 
     def work(task: Task, follower: JobFollower) -> int:
@@ -215,7 +215,7 @@ COMMANDS: dict[str, Callable[[Task, JobFollower], int]] = {
     "resume": _resume,
     "schedule": _schedule,
     "chain": _chain,
-    **{name: _typed(name) for name in ("plan", "show", "runs", "report")},
+    **{name: _plain_command(name) for name in ("plan", "show", "runs", "report")},
 }
 
 

@@ -42,7 +42,7 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
     data: dict[str, object] = {"chain": plan.chain.name, "system": plan.system, "status": "", "steps": []}
     code = exits.OK
     if task.test and plan.segments:
-        data = _rehearsed(task, plan, session(args, test=True).settings)
+        data = _rehearse(task, plan, session(args, test=True).settings)
         code = exits.FAILED if data["status"] == "failed" else exits.OK
     elif plan.segments:
         order = Order(
@@ -63,7 +63,7 @@ def run_leg(task: Task, follower: JobFollower, args: SimpleNamespace) -> int:
     return code
 
 
-def _rehearsed(task: Task, plan: LegPlan, settings: Settings) -> dict[str, object]:
+def _rehearse(task: Task, plan: LegPlan, settings: Settings) -> dict[str, object]:
     """What the leg would do on this machine."""
     from saltern.chains.rehearse import rehearse
 
@@ -97,7 +97,7 @@ class LegDriver:
             while not _rests(known := self._advance()):
                 pass
         except KeyboardInterrupt:  # killed, or cancelled before the next action
-            if (begun := self._begun()) is None:
+            if (begun := self._begun_leg()) is None:
                 raise
             known = begun
         if self.follower.is_cancelled() and known.state.status not in OVER:
@@ -106,7 +106,7 @@ class LegDriver:
         return known
 
     def _advance(self) -> KnownLeg:
-        while (known := self._begun()) is not None:
+        while (known := self._begun_leg()) is not None:
             if known.state.status in OVER or (known.state.status in RESTS and not self.take_up):
                 return known
             self.take_up = False
@@ -119,7 +119,7 @@ class LegDriver:
                 self.on_change()
         return start(self.settings, self.order, self._watch)
 
-    def _begun(self) -> KnownLeg | None:
+    def _begun_leg(self) -> KnownLeg | None:
         every = Legs(self.settings).all()
         return next((one for one in every if one.head.get("token") == self.order.token), None)
 
@@ -135,7 +135,7 @@ class LegDriver:
         )
 
     def _watch(self, event: Event) -> None:
-        if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun()):
+        if isinstance(event, ChunkStarted) and self.follower.is_cancelled() and (known := self._begun_leg()):
             Legs(self.settings).orders.write(known.id, "cancel", self._why(known.id))
         begins = isinstance(event, ChunkStarted) and event.is_outer_call
         self.on_change(now=isinstance(event, RunFinished), begins=begins)

@@ -106,16 +106,16 @@ class _Orders:
             elif counts:
                 self._prepare()
         self.numbers.prune()
-        if counts and VERBS[self.asked.verb].drives and not (self.known() is None and self.numbers.end()):
+        if counts and VERBS[self.asked.verb].drives and not (self.known_leg() is None and self.numbers.end()):
             self._drive()  # otherwise it has ended, and its journal was removed
         report = self.report()
-        if Leg(report["status"]) in OVER and self.known() is not None:
+        if Leg(report["status"]) in OVER and self.known_leg() is not None:
             self.numbers.note_end(short_leg(report, {}))
         return report
 
     def with_leg(self, work: Callable[[str], object]) -> None:
         """Do some work on the leg, unless it never began or has ended; the answer shows its state."""
-        known = self.known()
+        known = self.known_leg()
         if known is not None and known.state.status not in OVER:
             with suppress(OperationError):
                 work(known.id)
@@ -126,15 +126,15 @@ class _Orders:
 
     def _prepare(self) -> None:
         """Undo what an earlier order left; a running leg then simply continues."""
-        if (known := self.known()) is not None:
+        if (known := self.known_leg()) is not None:
             self.legs.orders.remove(known.id, "pause")
 
     def _drive(self) -> None:
-        known = self.known()
+        known = self.known_leg()
         if known is not None and known.state.order < self.asked.order:
             VERBS[self.asked.verb].work(self)
             self._note(known.id)
-        known = self.known()
+        known = self.known_leg()
         if known is not None and known.state.status in OVER:
             return
         order = Order(
@@ -149,7 +149,7 @@ class _Orders:
             denied=self.denied,
         )
         live = LegReport(self.follower, self.settings, self.token, actions=len(self.plan.every))
-        with live.watched():
+        with live.watch():
             LegDriver(self.settings, order, self.follower, take_up=True, on_change=live.note).to_the_end()
 
     def _note(self, name: str) -> None:
@@ -162,7 +162,7 @@ class _Orders:
 
     def change(self, kind: str, **body: object) -> None:
         """Change the leg; a change that its statuses do not allow has no effect, and the answer shows why."""
-        if (known := self.known()) is not None:
+        if (known := self.known_leg()) is not None:
             try:
                 change(self.settings, known.id, kind, order=self.asked.order, **body)
             except OperationError as problem:
@@ -170,11 +170,11 @@ class _Orders:
 
     # -- the answer -----------------------------------------------------------------------------------
 
-    def known(self) -> KnownLeg | None:
+    def known_leg(self) -> KnownLeg | None:
         return next((one for one in self.legs.all() if one.head.get("token") == self.token), None)
 
     def report(self) -> dict[str, Any]:
-        known = self.known()
+        known = self.known_leg()
         if known is not None:
             data = report_of_leg(known, self.settings)
             return {**data, "order": self.numbers.known().number}
@@ -227,7 +227,7 @@ def _retry(orders: _Orders) -> None:
 
 def _revise(orders: _Orders) -> None:
     """Take new inputs for the remaining actions, before they are retried."""
-    known = orders.known()
+    known = orders.known_leg()
     if known is not None and orders.asked.revision > int(known.head.get("revision") or 0):
         revise(orders.settings, known.id, orders.asked.pillar, orders.asked.revision)
 
@@ -236,7 +236,7 @@ def _skip(orders: _Orders) -> None:
     orders.change("skip", action=orders.asked.step, reason=orders.asked.reason or "skipped by an operator")
 
 
-def _done(orders: _Orders) -> None:
+def _mark_done(orders: _Orders) -> None:
     orders.change(
         "done", action=orders.asked.step, reason=f"marked as done by an operator: {orders.asked.reason}"
     )
@@ -258,7 +258,7 @@ VERBS: dict[str, Verb] = {
     "resume": Verb(_nothing),
     "retry": Verb(_retry),
     "skip": Verb(_skip),
-    "done": Verb(_done),
+    "done": Verb(_mark_done),
     "pause": Verb(_pause, drives=False),
     "cancel": Verb(_cancel, drives=False),
     "release": Verb(_release, drives=False),

@@ -55,7 +55,7 @@ class RecordWriter:
         self._hides = any(kind in PLANS and may_hide(PLANS[kind](body)) for kind, body in pairs)
         if not self._hides:
             with suppress(OSError):
-                self._write(_lessened(pairs), len(records))
+                self._write(_drop_private(pairs), len(records))
 
     def write_rest(self) -> None:
         """Write the records that are not written yet; none if the journal cannot be read."""
@@ -63,7 +63,7 @@ class RecordWriter:
             records = list(read(self._path))
         except (Damaged, Unreadable):
             return
-        pairs = list(shown(records))
+        pairs = list(shown_records(records))
         self._write(pairs[self._written :], len(pairs) - self._written)
 
     def longest_pause(self, kind: str) -> float:
@@ -82,17 +82,17 @@ class RecordWriter:
         atomic.write(self._folder.file(STREAMED), str(self._written).encode(), durable=False)
 
 
-def shown(records: list[Record]) -> Iterator[tuple[str, object]]:
+def shown_records(records: list[Record]) -> Iterator[tuple[str, object]]:
     """Kind and body of each record that may leave the machine.
 
     The journal of a run that is over has no hidden values any more.
     """
     state = fold(records)
     hidden = not state.is_over and any(hides(one.plan) for one in state.scopes.values() if one.plan)
-    return _lessened(without_hidden(records) if hidden else ((one.kind, one.body) for one in records))
+    return _drop_private(without_hidden(records) if hidden else ((one.kind, one.body) for one in records))
 
 
-def _lessened(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, object]]:
+def _drop_private(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, object]]:
     """The records without data that stays on this machine, such as pillar and configuration."""
     for kind, body in pairs:
         change = LESS.get(kind)

@@ -42,7 +42,7 @@ class TooLong(BaseException):
 
 def call_returners(folder: JobFolder, task: Task, outcome: Outcome, engine: Callable[[], Session]) -> Outcome:
     """The outcome, with the errors of the job's returners."""
-    said = _said(folder)
+    said = _read_notes(folder)
     opened: list[Session] = []
     for name in task.returners:
         if name in said:
@@ -84,10 +84,10 @@ def _call(
 ) -> str:
     """Call a returner; return the reason of a failure, or an empty text."""
     try:
-        with _limited(LIMIT):
+        with _limit_time(LIMIT):
             if not opened:
-                opened.append(_loaded(engine()))
-            return _handed(opened[0], name, task, outcome, folder)
+                opened.append(_load_pillar(engine()))
+            return _hand_over(opened[0], name, task, outcome, folder)
     except TooLong:
         return f"it took longer than {LIMIT} s"
     except OperationError as problem:
@@ -98,12 +98,12 @@ def _call(
         return f"{type(problem).__name__}: {words_of(problem)}"
 
 
-def _loaded(session: Session) -> Session:
+def _load_pillar(session: Session) -> Session:
     session.load_pillar()
     return session
 
 
-def _handed(session: Session, name: str, task: Task, outcome: Outcome, folder: JobFolder) -> str:
+def _hand_over(session: Session, name: str, task: Task, outcome: Outcome, folder: JobFolder) -> str:
     from saltern.modules.api.context import Context
 
     library = session.library
@@ -119,7 +119,7 @@ def _handed(session: Session, name: str, task: Task, outcome: Outcome, folder: J
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
+def _limit_time(seconds: float) -> Iterator[None]:
     def late(*_: object) -> None:
         raise TooLong
 
@@ -132,7 +132,7 @@ def _limited(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _said(folder: JobFolder) -> Said:
+def _read_notes(folder: JobFolder) -> Said:
     try:
         return msgspec.json.decode(folder.bytes(RETURNERS), type=Said)
     except msgspec.DecodeError:

@@ -64,13 +64,13 @@ def _jobs(engine: Session) -> list[Scheduled]:
         listed: Any = call("schedule.list", [], {"show_all": True, "return_yaml": False})
         for name, given in listed.items():
             try:
-                found += scheduled(name, given, common) if given.get("enabled", True) else []
+                found += scheduled_jobs(name, given, common) if given.get("enabled", True) else []
             except (Refused, BadArgument, ValueError) as problem:
                 print(f"the scheduled job {name!r} is not run: {problem}", file=sys.stderr)
     return found
 
 
-def scheduled(name: str, given: Mapping[str, Any], common: Sequence[str] = ()) -> list[Scheduled]:
+def scheduled_jobs(name: str, given: Mapping[str, Any], common: Sequence[str] = ()) -> list[Scheduled]:
     """A scheduled job for each of its functions. ``common``: the returners of all jobs."""
     crons, moments = _moments(_texts(given.get("when")))
     if "cron" in given:

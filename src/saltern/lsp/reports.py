@@ -73,7 +73,7 @@ class Reports:
         known = self._checkers.get(site)
         if known is None:
             known = self._checkers[site] = Checker(
-                site, self._editor.given, texts=self._texts, done=self._checked
+                site, self._editor.given, texts=self._texts, done=self._publish_checked
             )
         return known
 
@@ -88,7 +88,7 @@ class Reports:
                 found[path] = text
         return found
 
-    def _checked(self, done: Done) -> None:
+    def _publish_checked(self, done: Done) -> None:
         """Publish the result of a check. Called in the checker's thread."""
         site, answer = done.site, done.answer
         if answer.failed:

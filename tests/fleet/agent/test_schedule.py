@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fleet.agent.light import LightFleet, LightRunner
 from tests.fleet.harness import run, until
 
-from saltern.cli.worker_schedule import scheduled
+from saltern.cli.worker_schedule import scheduled_jobs
 from saltern.fleet.agent.jobs import Jobs
 from saltern.fleet.agent.schedule import Range, Scheduled, may_run, next_time, spread
 from saltern.fleet.agent.scheduler import Scheduler
@@ -101,20 +101,20 @@ KEYS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", KEYS)
 def test_reads_the_keys_of_salt(name: str) -> None:
     given_, expected = KEYS[name]
-    (found,) = scheduled("j", given_)
+    (found,) = scheduled_jobs("j", given_)
     assert {key: getattr(found, key) for key in expected} == expected
 
 
 def test_the_returners_of_all_jobs_come_after_those_of_a_job() -> None:
-    (found,) = scheduled("j", {"function": "a.b", "hours": 1, "returner": "b"}, ["a", "b"])
+    (found,) = scheduled_jobs("j", {"function": "a.b", "hours": 1, "returner": "b"}, ["a", "b"])
     assert found.returners == ["b", "a"]
 
 
 def test_reads_dates_and_several_functions() -> None:
-    found = scheduled("j", {"function": ["a.b", "c.d"], "when": "2027-01-31 17:00"})
+    found = scheduled_jobs("j", {"function": ["a.b", "c.d"], "when": "2027-01-31 17:00"})
     assert [one.function for one in found] == ["a.b", "c.d"]
     assert datetime.fromtimestamp(found[0].at[0]) == datetime(2027, 1, 31, 17)
-    (once,) = scheduled("j", {"function": "a.b", "once": "2027-01-31T17:00:05"})
+    (once,) = scheduled_jobs("j", {"function": "a.b", "once": "2027-01-31T17:00:05"})
     assert datetime.fromtimestamp(once.at[0]) == datetime(2027, 1, 31, 17, 0, 5)
 
 

@@ -13,7 +13,7 @@ from msgspec import json
 from tests.fleet.controller.chain_kit import RESTS, LegAgent, leg_agent, legs, on_bench, rounds, start
 from tests.fleet.controller.kit import Bench
 
-from saltern.chains.results import shortened
+from saltern.chains.results import shorten
 from saltern.cli.leg_report import ALL_OUTPUT, OUTPUT, short_leg
 from saltern.fleet.chains.model import LegState, StepPlan, StepState
 from saltern.fleet.controller.chains.outputs import MOST, MOST_OF_LEG, newer, output_rows
@@ -94,7 +94,7 @@ def test_a_report_while_it_runs_is_short_and_its_newest_output_is_there(
     sizes: list[int], left_out: int, data: bytes
 ) -> None:
     rows = [
-        {**_said(f"a{at}", stdout=shortened("x" * size)), "status": "succeeded", "comment": ""}
+        {**_said(f"a{at}", stdout=shorten("x" * size)), "status": "succeeded", "comment": ""}
         for at, size in enumerate(sizes)
     ]
     rows.append({"action": "now", "status": "running", "attempts": 1, "comment": ""})

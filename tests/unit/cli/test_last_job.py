@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from saltern.cli.job import _chosen
+from saltern.cli.job import _job_number
 from saltern.language.diagnostics import OperationError
 
 JOBS = [("3", "reactor"), ("2", "anna"), ("1", "anna")]
@@ -22,10 +22,10 @@ def client_of(name: str) -> Any:
 
 
 def test_jobs_of_reactions_and_others_are_not_meant() -> None:
-    assert _chosen(client_of("anna"), "last") == "2"
-    assert _chosen(client_of("anna"), "3") == "3"
+    assert _job_number(client_of("anna"), "last") == "2"
+    assert _job_number(client_of("anna"), "3") == "3"
 
 
 def test_who_has_sent_none_gets_none_of_another() -> None:
     with pytest.raises(OperationError, match="you have not sent a job yet"):
-        _chosen(client_of("ben"), "last")
+        _job_number(client_of("ben"), "last")

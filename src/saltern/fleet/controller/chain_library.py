@@ -12,7 +12,7 @@ from uuid import uuid4
 from msgspec import Struct, json
 
 from saltern.chains.document import Chain, read_chain
-from saltern.chains.targets import unmatched
+from saltern.chains.targets import unmatched_actions
 from saltern.fleet.chains.model import Version
 from saltern.fleet.chains.versions import next_version
 from saltern.fleet.store import audit, chains
@@ -140,7 +140,7 @@ def validate(text: str, target: str, systems: Sequence[str], groups: Groups) -> 
         return [Finding(level="error", what=f"no action is for a system of {target!r}")]
     found = [
         Finding(level="warning", action=action, what=f"no system of {target!r} matches {pattern!r}")
-        for action, pattern in unmatched(chain, systems)
+        for action, pattern in unmatched_actions(chain, systems)
     ]
     return [*found, *_unable(chain, groups)]
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from saltern.chains.document import Chain, read_chain
-from saltern.chains.inputs import MASK, Input, masked
+from saltern.chains.inputs import MASK, Input, mask_values
 from saltern.fleet.chains.model import RunState
 from saltern.fleet.chains.plans import SystemPlan, plan_systems
 from saltern.fleet.chains.rollout import Rollout, make_run, make_stages
@@ -63,7 +63,7 @@ class Compiled(Struct, frozen=True, kw_only=True):
     @property
     def shown_inputs(self) -> dict[str, Any]:
         """The inputs without secrets."""
-        return masked(self.chain.inputs, self.chain.values)
+        return mask_values(self.chain.inputs, self.chain.values)
 
 
 async def compile_for(calls: Calls, seams: Seams, ask: Asked) -> Compiled:
@@ -90,7 +90,7 @@ async def shown_inputs(
         specs = await asyncio.to_thread(declared_inputs, source.text)
     except SalternError:
         return dict.fromkeys(given, MASK)
-    return masked(specs, given)
+    return mask_values(specs, given)
 
 
 def declared_inputs(text: str) -> Mapping[str, Input]:

@@ -12,7 +12,7 @@ from msgspec import Struct, json
 from msgspec.structs import replace
 
 from saltern.chains.document import Chain, read_chain
-from saltern.chains.inputs import masked
+from saltern.chains.inputs import mask_values
 from saltern.chains.statuses import ENDED_WELL
 from saltern.fleet.chains.control import Order, events_of, legs_of, outcome
 from saltern.fleet.chains.model import LegState, RunState
@@ -92,7 +92,7 @@ def _revised(connection: Connection, row: Row, run: RunState, inputs: Row) -> Re
     assert version is not None
     chain = read_chain(version.text, f"{row['chain']}.yaml", inputs)
     plans = plan_systems(chain, [leg.system for leg in run.legs.values()])
-    shown = masked(chain.inputs, chain.values)
+    shown = mask_values(chain.inputs, chain.values)
     digest = plan_digest(version.sha256, plans, json.decode(row["strategy"]), shown)
     return Revised(chain=chain, legs={name: plan.sha256 for name, plan in plans.items()}, digest=digest)
 
@@ -136,7 +136,7 @@ def shown(connection: Connection, row: Row, chain: Chain) -> list[dict[str, Any]
     return [
         {
             **{name: one[name] for name in same},
-            "inputs": masked(chain.inputs, json.decode(one["inputs"])),
+            "inputs": mask_values(chain.inputs, json.decode(one["inputs"])),
             "systems": [leg.removeprefix(f"{row['id']}.") for leg in json.decode(one["legs"])],
         }
         for one in chain_revisions.revision_rows(connection, row["id"])

@@ -10,7 +10,7 @@ from msgspec import json
 
 from saltern.chains.compile import plan_for
 from saltern.chains.document import Chain, read_chain
-from saltern.chains.inputs import masked
+from saltern.chains.inputs import mask_values
 from saltern.chains.statuses import GOOD, OVER, Leg, Run
 from saltern.fleet.chains.shape import split_shape
 from saltern.fleet.controller.chains import revisions
@@ -83,7 +83,7 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
         **_head(row, _name(connection, row["chain"])),
         "why": why(row, waves, gates, legs),
         "plan_sha256": row["plan_sha256"],
-        "inputs": masked(chain.inputs, revisions.inputs_of(connection, row)),
+        "inputs": mask_values(chain.inputs, revisions.inputs_of(connection, row)),
         "revisions": revisions.shown(connection, row, chain),
         "strategy": json.decode(row["strategy"]),
         "waves": waves,
