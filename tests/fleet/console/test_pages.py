@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from html import unescape
 
 import pytest
 from tests.fleet.api.kit import Running
@@ -167,7 +168,7 @@ def test_what_others_wrote_is_text(reader: Browser, path: str) -> None:
 
 def test_a_viewer_sees_buttons_that_are_off_and_their_orders_are_refused(reader: Browser) -> None:
     text = reader.get(f"/runs/{RUN}").text
-    assert re.search(r'data-open="cancel"\s+disabled title="needs a rule', text)
+    assert re.search(r'data-open="cancel"[^>]* data-barred disabled title="needs a rule', text)
     for verb in ("pause", "retry", "cancel"):
         fields = {"verb": verb, "count": "6" if verb == "retry" else "10", "typed": "10", "reason": "x"}
         refused = reader.act("/account", f"/runs/{RUN}/orders", fields)
@@ -186,9 +187,12 @@ def test_an_order_wants_the_number_that_is_meant_now(boss: Browser) -> None:
 
 def test_the_systems_of_a_cause_are_retried(boss: Browser) -> None:
     page = boss.get(f"/runs/{AGAIN}").text
-    found = re.search(r'(?s)<dialog id="cause-1".*?</dialog>', page)
-    assert found is not None
+    found = re.search(r'(?s)<dialog id="cause".*?</dialog>', page)
+    button = re.search(r'<button [^>]*data-open="cause"[^>]*>', page)
+    assert found is not None and button is not None
     fields = dict(re.findall(r'name="([a-z_]+)" value="([^"]*)"', found[0]))
+    filled = dict(re.findall(r'data-(?:fill-)?(count|step|status|pattern)="([^"]*)"', button[0]))
+    fields |= {name: unescape(value) for name, value in filled.items()}
     assert (fields["count"], fields["step"]) == ("4", "patch")
     done = boss.post(f"/runs/{AGAIN}/orders", fields)
     assert done.status == 303, done.text[-800:]

@@ -34,7 +34,9 @@ async def perform(act: Act, ask: Ask, form: Form) -> Any:
         check_number(form, found, danger=act.danger(form))
     names = {name: form.path[name] for name in NAME.findall(act.route)}
     given = {"client_token": form.text("client_token"), "reason": form.text("reason")}
-    return await ask.send(act.method, act.route, act.body(form), **given, **names)
+    answer = await ask.send(act.method, act.route, act.body(form), **given, **names)
+    act.check(answer)
+    return answer
 
 
 def check_number(form: Form, number: int, *, danger: bool) -> None:

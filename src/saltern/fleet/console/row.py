@@ -94,8 +94,9 @@ class Act(Struct, frozen=True, kw_only=True):
     ``body`` makes the body of the request from the form. ``count``: how many systems it acts on, counted
     again when it is sent; the form then contains the number that was shown (``count``). ``danger``: the
     number must always be typed, with a reason. ``then``: where the browser goes; names in braces come from
-    the path or the answer. ``shows``: a template for the answer instead, if it is shown only once; ``more``
-    gathers its data, and ``here`` is its entry in the menu.
+    the path or the answer. ``check`` raises if the answer says that nothing was done.
+    ``shows``: a template for the answer instead, if it is shown only once; ``more`` gathers its data, and
+    ``here`` is its entry in the menu.
     """
 
     path: str
@@ -106,6 +107,7 @@ class Act(Struct, frozen=True, kw_only=True):
     danger: Callable[[Form], bool] = lambda _form: False
     then: str = "/"
     did: str = "done"
+    check: Callable[[Any], None] = lambda _answer: None
     shows: str = ""
     more: More | None = None
     here: str = ""

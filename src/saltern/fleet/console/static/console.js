@@ -16,7 +16,7 @@ document.addEventListener("click", (e) => {
   const open = e.target.closest("[data-open]");
   if (open) {
     const d = document.getElementById(open.dataset.open);
-    if (d) { d.showModal(); ($("[data-type]", d) || $("input:not([type=hidden])", d))?.focus(); }
+    if (d) { prepare(d, open); d.showModal(); $$("[data-type], input:not([type=hidden])", d).find((one) => one.checkVisibility())?.focus(); }
   }
   if (e.target.closest("[data-reload]")) location.reload();
   if (e.target.closest("[data-close]")) e.target.closest("dialog").close();
@@ -26,6 +26,31 @@ document.addEventListener("click", (e) => {
     navigator.clipboard?.writeText(from.trim()).then(() => say("copied"));
   }
 });
+// What a dialog says and sends comes from the button that opened it: words, values, and on how many systems it acts.
+function prepare(d, from) {
+  for (const [key, value] of Object.entries(from.dataset)) {
+    if (!key.startsWith("fill")) continue;
+    const name = key[4].toLowerCase() + key.slice(5);
+    $$(`input[type=hidden][name="${name}"]`, d).forEach((one) => { one.value = value; });
+    $$(`[data-show="${name}"]`, d).forEach((one) => { one.textContent = value; });
+  }
+  $$("[data-when]", d).forEach((one) => { one.hidden = one.dataset.when !== from.dataset.fillStatus; });
+  $$(".said", d).forEach((one) => one.replaceChildren());
+  const form = $("form[data-live]", d);
+  if (form && from.dataset.count) count(form, +from.dataset.count);
+}
+function count(form, n) {
+  const asks = n > 10 || form.dataset.live === "danger", number = n.toLocaleString("en");
+  $$("[data-systems]", form).forEach((one) => { one.textContent = `${number} system${n === 1 ? "" : "s"}`; });
+  $$("[data-number]", form).forEach((one) => { one.textContent = number; });
+  form.elements.count.value = n;
+  form.elements.typed.value = "";
+  form.elements.reason.required = asks;
+  $(".type", form).hidden = !asks;
+  $(".why", form).hidden = !asks && form.dataset.live !== "reason";
+  if (asks) form.dataset.count = n; else delete form.dataset.count;
+  $(".sure", form).disabled = asks;
+}
 // A dangerous action wants the number of systems, typed.
 document.addEventListener("input", (e) => {
   const f = e.target.closest("form[data-count]");
@@ -37,7 +62,7 @@ document.addEventListener("change", (e) => {
   if (from?.value) { const field = from.form.elements[from.dataset.into]; field.value = from.value; from.form.requestSubmit(); }
 });
 // A button whose dialog is not there: the reader may not do it.
-const bar = () => $$("main [data-open]").forEach((b) => { if (!document.getElementById(b.dataset.open)) { b.disabled = true; b.title ||= "your roles do not allow this, or the page has to be loaded again"; } });
+const bar = () => $$("main [data-open]").forEach((b) => { if (!document.getElementById(b.dataset.open)) { b.disabled = true; b.title ||= "your roles do not allow this: ask an admin"; } });
 
 // Rows of a table: one of them is in the tab order, j and k move, Enter opens its first link.
 function rows() {
@@ -71,15 +96,40 @@ function outputOf(c) {
   if (!system || !step || c.classList.contains("gap")) return "";
   return `${matrix().dataset.run}/${encodeURIComponent(system)}/output?step=${encodeURIComponent(step)}`;
 }
-function select(c) {
+// The drawer beside it shows what one cell printed. Esc closes it, and the cell has the focus again.
+const drawer = $("#drawer"), blank = drawer?.innerHTML;
+let chosen = null; // the system and the column of the cell, by which it is found again in a new matrix
+const chosenCell = () => chosen && cells().flat().find((c) => c.parentNode.dataset.system === chosen.system && c.cellIndex === chosen.column);
+function mark(c) {
   $$("[aria-selected]", matrix()).forEach((x) => x.removeAttribute("aria-selected"));
-  c.setAttribute("aria-selected", "true");
-  c.parentNode.setAttribute("aria-selected", "true");
-  const from = outputOf(c);
-  if (from && window.htmx) htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" }).then(() => $("#drawer").scrollIntoView({ block: "nearest" }));
+  c?.setAttribute("aria-selected", "true");
+  c?.parentNode.setAttribute("aria-selected", "true");
 }
+function select(c) {
+  const from = outputOf(c);
+  if (!from || !window.htmx) return;
+  chosen = { system: c.parentNode.dataset.system, column: c.cellIndex };
+  mark(c);
+  htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" }).then(() => drawer.scrollIntoView({ block: "nearest" }));
+}
+function shut() {
+  const back = chosenCell();
+  chosen = null;
+  mark(null);
+  drawer.innerHTML = blank;
+  if (back) { $$(".c[tabindex='0']", matrix()).forEach((x) => (x.tabIndex = -1)); back.tabIndex = 0; back.focus(); }
+}
+document.addEventListener("click", (e) => { if (e.target.closest("[data-shut]")) shut(); });
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "Escape" || !chosen || $("dialog[open]") || (e.target !== document.body && !e.target.closest("#drawer, .matrix"))) return;
+  if (e.target.matches("input[type=search]") && e.target.value) return; // the browser empties the field
+  e.preventDefault();
+  e.stopImmediatePropagation();
+  shut();
+});
 function readyMatrix() {
   const all = cells().flat();
+  if (chosen) mark(chosenCell());
   if (all.length && !all.some((c) => c.tabIndex === 0)) (all.find((c) => c.getAttribute("aria-selected")) || all[0]).tabIndex = 0;
 }
 document.addEventListener("click", (e) => { const c = e.target.closest(".matrix .c"); if (c) select(c); });

@@ -7,13 +7,13 @@ const live = (() => {
   const me = Math.random().toString(36).slice(2);
   const tabs = new Map();  // tab → its topics and when it said so
   let heard = Date.now(), after = +body.dataset.after || 0, source = null, following = "", paused = false;
-  const waiting = new Map();
+  const waiting = new Map(), ACTS = "main .acts, dialog .sure";
 
   function state(name) {
     if (!badge || badge.dataset.state === name) return;
     badge.dataset.state = name;
     badge.querySelector(".word").textContent = name === "live" ? "live" : name === "late" ? "late since" : "as of";
-    document.querySelectorAll("main .acts, dialog .sure").forEach((b) => b.classList.toggle("late", name === "late"));
+    document.querySelectorAll(ACTS).forEach((b) => { b.classList.toggle("late", name === "late"); if (name === "late") b.setAttribute("aria-disabled", "true"); else b.removeAttribute("aria-disabled"); });
     body.toggleAttribute("data-late", name === "late");
     if (stale) { stale.hidden = name !== "late"; stale.querySelector("[data-since]").textContent = clock(heard) + " UTC"; }
   }
@@ -96,6 +96,9 @@ const live = (() => {
   return { pause(on) { paused = on; if (!on) flush(); } };
 })();
 // A page that is late, or shows the past, cannot act.
+document.addEventListener("click", (e) => {
+  if (document.body.hasAttribute("data-late") && e.target.closest("main .acts, dialog .sure")) { e.preventDefault(); e.stopPropagation(); }
+}, true);
 document.addEventListener("submit", (e) => {
   if (document.body.hasAttribute("data-late") && e.target.method === "post") { e.preventDefault(); e.stopPropagation(); }
 }, true);

@@ -11,6 +11,7 @@ from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.forms import number_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
 from saltern.fleet.console.views.chains import count_target
+from saltern.fleet.console.views.offers import buttons, job_offers
 from saltern.render.yaml_limits import YamlProblem
 
 USED = 12  # earlier commands that are offered
@@ -144,7 +145,8 @@ async def gather_jobs(visit: Visit) -> Data:
 
 async def gather_job(visit: Visit) -> Data:
     jid = visit.path["jid"]
-    return await job_data(visit.ask, {"jid": jid}, visit.now)
+    data = await job_data(visit.ask, {"jid": jid}, visit.now)
+    return {**data, "buttons": buttons(data["offers"], visit)}
 
 
 async def job_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # noqa: ARG001
@@ -157,6 +159,7 @@ async def job_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # n
         "answers": answers,
         "line": spelled(job["function"], job["args"], job["kwargs"]),
         "action": as_action(job["function"], job["args"]),
+        "offers": job_offers(job),
         "has_topic_data": True,
     }
 
@@ -253,7 +256,7 @@ COMMAND_TOPICS = (
         name="job/{jid}",
         action="jobs.read",
         gather=job_data,
-        parts=("job-head", "job-answers"),
+        parts=("job-head", "job-answers", "offers"),
         tags=("salt/job/{jid}", "saltern/job/{jid}"),
         progress=True,
     ),

@@ -8,8 +8,9 @@ from typing import Any
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import clock, mark, plain, span
 from saltern.fleet.console.row import Data, Visit
+from saltern.fleet.console.views.offers import OVER, buttons, leg_offers
 from saltern.fleet.console.views.output import printed
-from saltern.fleet.console.views.runs import OVER, RUN
+from saltern.fleet.console.views.runs import RUN
 
 DARK = ("rebooting", "updating")
 
@@ -21,7 +22,8 @@ async def gather(visit: Visit) -> Data:
     wanted = visit.query.get("step", "")
     chosen = next((one for one in steps if one["action"] == wanted), None) or worst(steps)
     shown = {"step": chosen, "lines": await printed(visit, data["leg"], chosen)}
-    return {**data, **shown, "has_topic_data": True}
+    offers = leg_offers(data["leg"], chosen["action"] if chosen else "")
+    return {**data, **shown, "buttons": buttons(offers, visit), "has_topic_data": True}
 
 
 async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
@@ -36,6 +38,7 @@ async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
         "leg": leg,
         "is_over": over,
         "failed_at": failed_at(leg),
+        "offers": leg_offers(leg),
         "line": timeline(leg, events, now),
         "events": [{**one, "said": said(one)} for one in events],
     }

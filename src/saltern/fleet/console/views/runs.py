@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from saltern.fleet.api.problems import ApiError
+from saltern.fleet.chains.control import NO_CHANGE
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import moment, span
 from saltern.fleet.console.list_marks import mark_of, run_marks
 from saltern.fleet.console.marks import cells
 from saltern.fleet.console.row import Act, Data, Form, Visit
+from saltern.fleet.console.views.offers import BAD, ENDS, OVER, buttons, run_offers
+from saltern.language.diagnostics import Diagnostic
 
 RUN = "/v1/chain-runs/{run}"
 FEW = 50  # systems that have a row each in the matrix
 PAGE = 50
 SHOWN_CAUSES = 5
 WIDE = 24  # number of columns from which they are narrow
-BAD = ("failed", "cancelled", "expired", "indeterminate")
-OVER = (*BAD, "succeeded", "succeeded with skips")
 NEEDS = ("failed", "expired", "indeterminate", "paused")
-ENDS = ("succeeded", "partial", "failed", "cancelled", "expired")
 
 
 async def gather_list(visit: Visit) -> Data:
@@ -106,6 +107,7 @@ def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None 
         "shown_rows": len(rows),
         "narrow": len(shapes["actions"]) > WIDE,
         "segments": segments(shapes["actions"]),
+        "offers": run_offers(shapes),
     }
 
 
@@ -163,7 +165,9 @@ async def gather_run(visit: Visit) -> Data:
     }
     if at is not None:
         shapes = await visit.ask.get(f"{RUN}/shapes", run=run, at=at)
-        return {**run_data(shapes, NONE, visit.now), **page, **slider(moments, at, visit.now)}
+        data = run_data(shapes, NONE, visit.now)
+        page |= {"buttons": buttons(data["offers"], visit, at)}
+        return {**data, **page, **slider(moments, at, visit.now)}
     if page["each"] or wanted:
         shapes = await visit.ask.get(f"{RUN}/shapes", run=run, most=1)
         rows = await visit.ask.get(
@@ -172,8 +176,10 @@ async def gather_run(visit: Visit) -> Data:
         )  # fmt: skip
         causes = await visit.ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES)
         data = run_data(shapes, causes, visit.now, each=rows["items"])
+        page |= {"buttons": buttons(data["offers"], visit)}
         return {**data, **page, "next": rows["next"], "filtered": True, **slider(moments, None, visit.now)}
     data = await gather_shapes(visit.ask, run, visit.now)
+    page |= {"buttons": buttons(data["offers"], visit)}
     return {**data, **page, "has_topic_data": True, **slider(moments, None, visit.now)}
 
 
@@ -239,6 +245,17 @@ def is_dangerous(form: Form) -> bool:
     return form.text("verb") == "cancel"
 
 
+def check_order(answer: Data) -> None:
+    """Raise if an order has changed nothing, with the reasons that the controller gives."""
+    changed: dict[str, str] = answer["changed"]
+    if any(not what.startswith(NO_CHANGE) for what in changed.values()):
+        return
+    found = dict.fromkeys(what.removeprefix(f"{NO_CHANGE}: ") for what in changed.values())
+    what = "; ".join(found) or "the run is not in a state for it any more"
+    fix = "look at it again: it has changed since the page was loaded, or it has had this order already"
+    raise ApiError(409, Diagnostic(code="console-no-change", what=what, fix=fix))
+
+
 RUN_ACTS = (
     Act(
         path="/runs/{run}/orders",
@@ -247,6 +264,7 @@ RUN_ACTS = (
         body=order_body,
         count=count_order,
         danger=is_dangerous,
+        check=check_order,
         then="/runs/{run}",
         did="The order is given",
     ),
@@ -257,6 +275,7 @@ RUN_ACTS = (
         body=order_body,
         count=count_order,
         danger=is_dangerous,
+        check=check_order,
         then="/runs/{run}/{system}",
         did="The order is given to this system",
     ),
