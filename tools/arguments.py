@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from saltern.language.keywords import ENGINE_WORDS, INTERNAL
-from saltern.modules.api.groups import unpacked
+from saltern.modules.api.groups import unpacked_group
 from saltern.modules.api.params import Schema
 from saltern.modules.api.registry import STATES, Registry, schema
 from saltern.modules.api.salt_arguments import ALSO_READ, REFUSED, TAKES_ARGUMENTS_OF, effect_of_ignoring
@@ -265,7 +265,7 @@ def unused_parameters(registry: Registry) -> dict[str, list[str]]:
         node = ast.parse(source).body[0]
         assert isinstance(node, ast.FunctionDef)
         read = {one.id for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name)}
-        group = unpacked(function.body) if node.args.kwarg and node.args.kwarg.arg in read else None
+        group = unpacked_group(function.body) if node.args.kwarg and node.args.kwarg.arg in read else None
         elsewhere = (*READ_BY_MOD_WATCH.get(key, ()), *(group.keys if group else ()))
         left = [name for name in ours.params if name not in read and name not in elsewhere]
         if "locals" not in read and left:

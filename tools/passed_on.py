@@ -115,7 +115,7 @@ def known_here(registry: Registry, key: str) -> frozenset[str]:
     if module == "pkgrepo":
         found |= WRITTEN
     if key == "network.managed":
-        found |= names.known() | NOT_OF_AN_INTERFACE
+        found |= names.known_names() | NOT_OF_AN_INTERFACE
     return frozenset(found)
 
 

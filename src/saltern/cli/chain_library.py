@@ -61,7 +61,7 @@ def _import(args: SimpleNamespace, client: Client, words: list[str]) -> int:
 def _edit(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     """Store a new version, from an editor or a file; refused if the chain has changed meanwhile."""
     before = client.chains.text(words[0])
-    text = read_text(words[1]) if len(words) > 1 else _edited(before["text"])
+    text = read_text(words[1]) if len(words) > 1 else _run_editor(before["text"])
     name = read_chain(text, words[1] if len(words) > 1 else words[0]).name
     if name != before["chain"]:
         what = f"the text defines the chain {name!r}, not {before['chain']!r}"
@@ -71,7 +71,7 @@ def _edit(args: SimpleNamespace, client: Client, words: list[str]) -> int:
     return _show_saved(args, client.chains.save(text, note=args.reason or "", base=before["number"]))
 
 
-def _edited(text: str) -> str:
+def _run_editor(text: str) -> str:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="saltern-edit-") as folder:
         path = os.path.join(folder, "chain.yaml")

@@ -30,7 +30,7 @@ def option_values(settings: Settings, opts: Mapping[str, object]) -> dict[str, o
     from saltern.modules.lib import sdb
 
     try:
-        return {name: sdb.resolved(value, opts) for name, value in settings.extra.items()}
+        return {name: sdb.resolve(value, opts) for name, value in settings.extra.items()}
     except sdb.SdbError as problem:
         where = _option_place(settings, problem.uri)
         raise OperationError(_no_value("configuration", problem, where)) from None
@@ -45,7 +45,7 @@ def without_addresses(
     from saltern.modules.lib import sdb
 
     try:
-        found: dict[str, object] = sdb.resolved(pillar, opts)
+        found: dict[str, object] = sdb.resolve(pillar, opts)
     except sdb.SdbError as problem:
         where = _line_with(problem.uri, roots)
         raise PillarError(_no_value("pillar", problem, where)) from None

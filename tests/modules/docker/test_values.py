@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import driver_secrets, endpoints, forms, images, ports, stream, values
 from saltern.modules.lib.containers.desired_container import DesiredContainer, differences
-from saltern.modules.lib.containers.options import ALIASES, OPTIONS, given
+from saltern.modules.lib.containers.options import ALIASES, OPTIONS, read_arguments
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_every_other_name_is_of_an_argument_that_is_there() -> None:
 
 def test_host_config_has_settings_by_the_names_of_the_engine() -> None:
     whole = {"Memory": 67108864, "AutoRemove": True}
-    assert given({"mem_limit": "1g", "host_config": whole}).options == {
+    assert read_arguments({"mem_limit": "1g", "host_config": whole}).options == {
         "mem_limit": 67108864,
         "auto_remove": True,
     }
     with pytest.raises(Refused, match="'host_config' has no setting 'Memorry'; did you mean 'Memory'"):
-        given({"host_config": {"Memorry": 1}})
+        read_arguments({"host_config": {"Memorry": 1}})
     with pytest.raises(Refused, match="'host_config' needs a mapping"):
-        given({"host_config": "Memory"})
+        read_arguments({"host_config": "Memory"})
 
 
 def test_names_of_images_are_split() -> None:
@@ -103,10 +103,10 @@ def test_names_of_images_are_split() -> None:
 
 
 def test_arguments_that_mean_nothing_are_reported() -> None:
-    assert given({"detach": True}).warnings == ()
-    assert "always runs in the background" in given({"detach": False}).warnings[0]
-    assert "put '/a:/b' under binds" in given({"volumes": "/a:/b"}).warnings[0]
-    assert given({"volumes": "/a:/b"}).options == {"volumes": {"/b": {}}}
+    assert read_arguments({"detach": True}).warnings == ()
+    assert "always runs in the background" in read_arguments({"detach": False}).warnings[0]
+    assert "put '/a:/b' under binds" in read_arguments({"volumes": "/a:/b"}).warnings[0]
+    assert read_arguments({"volumes": "/a:/b"}).options == {"volumes": {"/b": {}}}
 
 
 def test_engines_that_write_the_same_otherwise_do_not_differ() -> None:
@@ -124,7 +124,7 @@ def test_engines_that_write_the_same_otherwise_do_not_differ() -> None:
             "PortBindings": {},
         },
     }
-    options = given({"command": "a", "binds": "/a:/b", "cap_add": "net_admin"}).options
+    options = read_arguments({"command": "a", "binds": "/a:/b", "cap_add": "net_admin"}).options
     assert differences(DesiredContainer(image="a", options=options), seen, {"Config": {}}) == {}
     seen["HostConfig"]["NetworkMode"] = "bridge"
     assert differences(DesiredContainer(image="a", options=options), seen, {"Config": None}) == {}
@@ -144,7 +144,9 @@ def test_a_failure_in_the_middle_of_a_pull_is_one() -> None:
 
 
 def test_passwords_in_options_are_hidden() -> None:
-    told = driver_secrets.shown({"splunk-token": "abc", "o": "user=a,password=b,ro", "max-size": "1m"})
+    told = driver_secrets.hide_passwords(
+        {"splunk-token": "abc", "o": "user=a,password=b,ro", "max-size": "1m"}
+    )
     assert told == {"splunk-token": "(hidden)", "o": "user=a,password=(hidden),ro", "max-size": "1m"}
 
 

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import pytest
 from tests.modules.bench import Bench
 
-from saltern.modules.lib.databases.mysql.privileges import Level, shown, without_login
+from saltern.modules.lib.databases.mysql.privileges import Level, parse_grant_line, without_login
 from saltern.modules.states import mysql_grants, mysql_user
 from saltern.system.host import LocalHost
 from saltern.system.process import Ran
@@ -100,13 +100,13 @@ def test_accounts_are_made_in_the_words_of_mysql(tmp_path: Path, user: Rows) -> 
 
 
 def test_lines_about_roles_and_proxies_are_no_grants_of_privileges() -> None:
-    assert [shown(line) is None for line in GRANTS] == [False, False, True, True]
-    assert shown("SET DEFAULT ROLE `r` FOR `u`@`h`") is None
+    assert [parse_grant_line(line) is None for line in GRANTS] == [False, False, True, True]
+    assert parse_grant_line("SET DEFAULT ROLE `r` FOR `u`@`h`") is None
 
 
 def test_an_old_line_shows_its_parts_and_not_its_hash() -> None:
     line = "GRANT SELECT (`a`) ON `x``y`.`t` TO 'o''b'@'%' IDENTIFIED BY PASSWORD '*AB' WITH GRANT OPTION"
-    found = shown(line)
+    found = parse_grant_line(line)
     assert found is not None
     assert (found.level, found.option, found.host) == (Level("x`y", "t"), True, "%")
     assert without_login(line) == "GRANT SELECT (`a`) ON `x``y`.`t` TO 'o''b'@'%' WITH GRANT OPTION"

@@ -17,7 +17,7 @@ from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.comps import group_of, groups_of
 from saltern.modules.lib.packages.dnf import Dnf, Yum, table
 from saltern.modules.lib.packages.model import How, Item, Manager, Offer, Order, PackageError
-from saltern.modules.lib.packages.pacman_holds import ignoring
+from saltern.modules.lib.packages.pacman_holds import ignore_packages
 from saltern.modules.lib.packages.zypper import pattern
 from saltern.modules.states import pkg
 from saltern.system.clock import FakeClock
@@ -164,7 +164,7 @@ def test_an_architecture_stands_behind_the_version() -> None:
     ],
 )
 def test_packages_pacman_must_not_touch_are_in_its_configuration(before: str, on: bool, after: str) -> None:
-    assert ignoring(before, ["aa", "bb"], on=on) == after
+    assert ignore_packages(before, ["aa", "bb"], on=on) == after
 
 
 # -- the state over a manager that is not apt ------------------------------------------------------

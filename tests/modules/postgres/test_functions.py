@@ -232,7 +232,7 @@ def test_echoes_of_a_statement_are_not_told() -> None:
 )
 def test_passwords_are_prepared_as_rfc_4013_says(password: str, made: str) -> None:
     """The first three are the RFC's own examples; the last is one that it forbids, which stays as it is."""
-    assert passwords.prepared(password) == made
+    assert passwords.prepare(password) == made
 
 
 def test_a_verifier_matches_its_password_only() -> None:

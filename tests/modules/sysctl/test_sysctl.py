@@ -19,10 +19,10 @@ NAME = "net.ipv4.ip_default_ttl"
 @pytest.fixture
 def ttl() -> Iterator[str]:
     with alone():
-        before = sysctl.running(NAME)
+        before = sysctl.running_value(NAME)
         assert before is not None
         yield before
-        if sysctl.running(NAME) != before:
+        if sysctl.running_value(NAME) != before:
             sysctl.assign(NAME, before)
 
 

@@ -15,7 +15,7 @@ from tests.modules.bench import Bench, alone, needs_root
 from saltern.language.result import Outcome
 from saltern.modules.functions import shadow as shadow_functions
 from saltern.modules.functions import user as user_functions
-from saltern.modules.lib.accounts.passwords import crypted
+from saltern.modules.lib.accounts.passwords import crypt_password
 from saltern.modules.lib.accounts.records import shadow
 from saltern.modules.states import user
 
@@ -214,8 +214,8 @@ def test_in_test_mode_a_group_may_still_come(bench: Bench) -> None:
 def test_hashes_are_made_like_the_one_there_is(bench: Bench) -> None:
     ctx = bench.context()
     for setting in ("", "$1$abcdefgh$", "$5$abcdefgh$", "$6$rounds=1000$abcdefgh$"):
-        made = crypted(ctx, "secret", setting)
-        assert made and crypted(ctx, "secret", made) == made != crypted(ctx, "Secret", made)
+        made = crypt_password(ctx, "secret", setting)
+        assert made and crypt_password(ctx, "secret", made) == made != crypt_password(ctx, "Secret", made)
 
 
 @needs_root("useradd")

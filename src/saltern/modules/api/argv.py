@@ -83,7 +83,7 @@ def plain(text: str, program: str) -> str:
 # -- the door ------------------------------------------------------------------------------------------
 
 
-def dashed(given: Iterable[tuple[str, object]]) -> frozenset[str]:
+def option_like_words(given: Iterable[tuple[str, object]]) -> frozenset[str]:
     """The words in these arguments that a program could read as options. Not used for functions that declare
     ``runs_commands``: its arguments are commands with their options.
     """
@@ -97,7 +97,7 @@ def dashed(given: Iterable[tuple[str, object]]) -> frozenset[str]:
 def given_words(names: Iterable[str], args: Sequence[object], kwargs: Mapping[str, object]) -> frozenset[str]:
     """The same for an execution function, with positional arguments."""
     known = [*names, *("" for _ in args)]
-    return dashed([*zip(known, args, strict=False), *kwargs.items()])
+    return option_like_words([*zip(known, args, strict=False), *kwargs.items()])
 
 
 def _collect(value: object, found: set[str]) -> None:

@@ -27,7 +27,7 @@ def attempt(context: Context, work: Callable[[], object], who: str = "the state"
     except (Exception, SystemExit) as problem:  # a module that exits ends its own state, not the run
         result = _result_of(context, problem, who)
     if not isinstance(result, Result):
-        result = _failed(context, f"{who} returned {type(result).__name__}, not a Result")
+        result = _failure(context, f"{who} returned {type(result).__name__}, not a Result")
     if not context.warnings:
         return result
     return replace(result, warnings=(*result.warnings, *context.warnings))
@@ -36,21 +36,21 @@ def attempt(context: Context, work: Callable[[], object], who: str = "the state"
 def _result_of(context: Context, problem: BaseException, who: str) -> Result:
     """The failed result for an exception of a module."""
     if isinstance(problem, Refused):
-        return _refused(context, problem)
+        return _refusal(context, problem)
     if isinstance(problem, SalternError | BadArgument):
-        return _failed(context, str(problem))
+        return _failure(context, str(problem))
     if isinstance(problem, OSError):
-        return _failed(context, explain(problem, _path(context)))
+        return _failure(context, explain(problem, _path(context)))
     if isinstance(problem, ValueError) and (text := _value_text(context, problem)):
-        return _failed(context, text)
+        return _failure(context, text)
     return _bug(context, problem, who)
 
 
-def _failed(context: Context, comment: str) -> Result:
+def _failure(context: Context, comment: str) -> Result:
     return Result(outcome=Outcome.FAILED, comment=mask(comment), data=dict(context.facts))
 
 
-def _refused(context: Context, refused: Refused) -> Result:
+def _refusal(context: Context, refused: Refused) -> Result:
     """A failed result; but in test mode only a note, if an earlier state may still create what is missing."""
     data = {**context.facts, **refused.data}
     if refused.later and context.test and context.foreseen:
@@ -86,7 +86,7 @@ def _bug(context: Context, problem: BaseException, who: str) -> Result:
     """The failed result for an unexpected exception; a hidden state keeps no traceback."""
     hidden = context.chunk is not None and context.chunk.hidden
     trace = "" if hidden else mask(_trace(problem))
-    return replace(_failed(context, _bug_text(problem, who)), trace=trace)
+    return replace(_failure(context, _bug_text(problem, who)), trace=trace)
 
 
 def _trace(problem: BaseException) -> str:

@@ -12,7 +12,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.events import Answer
 from saltern.language.nature import Nature
 from saltern.language.result import Result, SubResult, not_called
-from saltern.modules.api.argv import NONE, dashed, given_words
+from saltern.modules.api.argv import NONE, given_words, option_like_words
 from saltern.modules.api.context import Context, Run
 from saltern.modules.api.declare import StateFunction
 from saltern.modules.api.params import BadArgument, bind
@@ -146,7 +146,7 @@ def call_state(
     except BadArgument as problem:
         return not_called(f"{chunk.state}.{function.name} cannot be called: {problem} ({chunk.mark()})")
     name = args.get("name", chunk.name) if args else chunk.name
-    words = dashed((("name", name), *keywords.items())) if checked else NONE
+    words = option_like_words((("name", name), *keywords.items())) if checked else NONE
     context = Context(run, test=test, env=chunk.env, chunk=chunk, emit=emit, dashed=words)
     if chunk.words:
         call = _call_unheard if chunk.hidden else _call_with_words

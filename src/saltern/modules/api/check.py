@@ -93,8 +93,8 @@ class _Judge:
         from saltern.modules.api.salt_arguments import effect_of_ignoring
 
         if (effect := effect_of_ignoring(known.key, str(name))) is not None:
-            self._ignored(chunk, str(name), effect)
-        elif (word := _meant(name)) and word not in chunk.args:
+            self._report_ignored(chunk, str(name), effect)
+        elif (word := _suggestion(name)) and word not in chunk.args:
             what = f"{chunk.function} gets an argument {name!r}; did you mean {word!r}?"
             self._found.warn("argument-suspicious", what, where=chunk.mark(str(name)))
         elif word := _near_argument(known, str(name), chunk.args):
@@ -111,7 +111,7 @@ class _Judge:
 
         effect = effect_of_ignoring(known.key, name)
         if effect is not None:
-            self._ignored(chunk, name, effect)
+            self._report_ignored(chunk, name, effect)
             return
         others = {
             one: None
@@ -142,7 +142,7 @@ class _Judge:
             return True
         return self._registry.nature(chunk.state, chunk.fun).name_is == "source"
 
-    def _ignored(self, chunk: Chunk, name: str, effect: str) -> None:
+    def _report_ignored(self, chunk: Chunk, name: str, effect: str) -> None:
         """Report an argument of Salt that has no effect here, if its value requests anything."""
         from saltern.modules.api.salt_arguments import NOTHING_ASKED
 
@@ -175,7 +175,7 @@ def _is_displaced_target(chunk: Chunk, name: str) -> bool:
 _asked: dict[object, str] = {}
 
 
-def _meant(name: object) -> str:
+def _suggestion(name: object) -> str:
     """The requisite or keyword that a name is a mistyping of."""
     if str(name)[:3] not in _STARTS:
         return ""

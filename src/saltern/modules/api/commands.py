@@ -86,7 +86,7 @@ def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
     if isinstance(command, str) and not options.in_shell:
         command = words(command)
     if options.root or options.bg:
-        command = _wrapped([shell, "-c", command] if isinstance(command, str) else command, options)
+        command = _wrap([shell, "-c", command] if isinstance(command, str) else command, options)
     run = kept_runner(ctx.host) if options.kept else ctx.host.run
     ran = run(
         command,
@@ -109,10 +109,10 @@ def execute(ctx: Context, command: Command, options: Options = PLAIN) -> Done:
         started=ran.pid > 0,
         lost=ran.lost,
     )
-    return _judged(done, options)
+    return _apply_overrides(done, options)
 
 
-def _judged(done: Done, options: Options) -> Done:
+def _apply_overrides(done: Done, options: Options) -> Done:
     """The result with the exit code after all options that override it."""
     if done.timed_out:
         note = f"Timed out after {options.timeout:g} seconds"
@@ -130,7 +130,7 @@ def _judged(done: Done, options: Options) -> Done:
     return replace(done, retcode=0) if forgiven else done
 
 
-def listed(value: object) -> list[str]:
+def list_of_texts(value: object) -> list[str]:
     if value is None:
         return []
     return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
@@ -138,7 +138,7 @@ def listed(value: object) -> list[str]:
 
 def _parts(value: object) -> list[str]:
     """The items of a list, or of a text with commas, without empty ones, which every output contains."""
-    given = value.split(",") if isinstance(value, str) else listed(value)
+    given = value.split(",") if isinstance(value, str) else list_of_texts(value)
     return [one for one in (part.strip() for part in given) if one]
 
 
@@ -222,7 +222,7 @@ def _environment(options: Options) -> dict[str, str]:
 BACKGROUND = '"$@" </dev/null >/dev/null 2>&1 & echo $!'
 
 
-def _wrapped(argv: Sequence[str], options: Options) -> list[str]:
+def _wrap(argv: Sequence[str], options: Options) -> list[str]:
     inner = ["chroot", options.root, *argv] if options.root else list(argv)
     return ["/bin/sh", "-c", BACKGROUND, "sh", *inner] if options.bg else inner
 

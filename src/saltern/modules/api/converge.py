@@ -44,14 +44,16 @@ def bring(
         act(changes)
     except (BadArgument, OSError) as problem:
         text = explain(problem) if isinstance(problem, OSError) else str(problem)
-        raise Refused(text, changes=_done(changes, differs()), data=facts(), warnings=warnings) from problem
+        raise Refused(
+            text, changes=_finished_changes(changes, differs()), data=facts(), warnings=warnings
+        ) from problem
     if left := differs():
         text = why(left) or f"acted, but still wrong: {', '.join(left)}"
-        raise Refused(text, changes=_done(changes, left), data=facts(), warnings=warnings)
+        raise Refused(text, changes=_finished_changes(changes, left), data=facts(), warnings=warnings)
     return result_of(ctx, changes, words, facts(), warnings)
 
 
-def _done(changes: Changes, left: Changes) -> Changes:
+def _finished_changes(changes: Changes, left: Changes) -> Changes:
     return {key: value for key, value in changes.items() if left.get(key) != value}
 
 

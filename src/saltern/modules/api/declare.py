@@ -21,7 +21,7 @@ from saltern.language.nature import Nature
 from saltern.language.result import Result
 from saltern.modules.api.attempt import attempt
 from saltern.modules.api.context import Context
-from saltern.modules.api.groups import documented_with, unpacked
+from saltern.modules.api.groups import documented_with, unpacked_group
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -43,7 +43,7 @@ class StateFunction(Generic[P]):
         self.body = body
         self.words: NatureWords = words or {}
         self.name = name or body.__name__
-        self.doc = documented_with(body.__doc__ or "", unpacked(body))
+        self.doc = documented_with(body.__doc__ or "", unpacked_group(body))
         self.module = body.__module__
         self.label = label_of(self)
         self.schema: Schema | None = None
@@ -70,7 +70,7 @@ class Function(Generic[P, R]):
     def __init__(self, body: Callable[Concatenate[Context, P], R], name: str = "") -> None:
         self.body = body
         self.name = name or body.__name__
-        self.doc = documented_with(body.__doc__ or "", unpacked(body))
+        self.doc = documented_with(body.__doc__ or "", unpacked_group(body))
         self.module = body.__module__
         self.schema: Schema | None = None
 
@@ -78,7 +78,7 @@ class Function(Generic[P, R]):
         return self.body(ctx, *args, **kwargs)
 
 
-def documented(said: str, call: str, *answer: str) -> str:
+def make_docstring(said: str, call: str, *answer: str) -> str:
     """The docstring of a generated function: its sentence, and one call with its output."""
     shown = ["    local:", *(f"        {line}" for line in answer)] if answer else []
     return "\n".join(

@@ -76,7 +76,7 @@ def _rows(doc: str) -> str:
     return rest.rstrip()
 
 
-def unpacked(body: Callable[..., object]) -> Group | None:
+def unpacked_group(body: Callable[..., object]) -> Group | None:
     """The group of a function, if it takes one."""
     annotations: Mapping[str, object] = getattr(body, "__annotations__", {})
     found = (one for one in annotations.values() if isinstance(one, str) and one.startswith(UNPACK))

@@ -36,7 +36,7 @@ class Plugins:
         key = (kind, name)
         if key not in self._modules:
             self._modules[key] = None
-            self._modules[key] = self._imported(kind, name)
+            self._modules[key] = self._import_plugin(kind, name)
         return self._modules[key]
 
     def names(self, kind: str) -> list[str]:
@@ -74,7 +74,7 @@ class Plugins:
                 found.setdefault((kind, name), {})[Offer(one.value.partition(" ")[0], package)] = None
         return {key: sorted(some) for key, some in found.items()}
 
-    def _imported(self, kind: str, name: str) -> ModuleType | None:
+    def _import_plugin(self, kind: str, name: str) -> ModuleType | None:
         offers = self.offers.get((kind, name), [])
         if len(offers) > 1:
             self._reasons[kind, name] = _twice(kind, name, offers)

@@ -26,7 +26,7 @@ PACKAGE = "the package that has it"
 SAFE = {"PYTHONSAFEPATH": "1"}  # a Python imports no modules from its working directory
 
 
-def said(ran: Ran) -> str:
+def error_text(ran: Ran) -> str:
     """The error output of a program, short enough for a comment."""
     return (ran.err.strip() or ran.out.strip())[-MOST_SHOWN:]
 
@@ -39,7 +39,7 @@ def tool(
     user: str | None = None,
     env: Mapping[str, str] = PLAIN_WORDS,
     install: str = PACKAGE,
-    words: Callable[[Ran], str] = said,
+    words: Callable[[Ran], str] = error_text,
     hide: bool = False,
 ) -> Ran:
     """Run a system program; raises ``Refused`` unless its exit code is accepted.
@@ -120,7 +120,7 @@ def complaint(ran: Ran, name: str, *, what: str, secrets: Sequence[str | None] =
     """Why the program failed: ``what`` it was for, and its message without these secrets."""
     if ran.code == NOT_FOUND and not ran.pid:
         return f"{what}: {missing_program(name, 'it first')}"
-    return f"{what}: {mask(said(ran) or f'{name} ended with {ran.code}', secrets)}"
+    return f"{what}: {mask(error_text(ran) or f'{name} ended with {ran.code}', secrets)}"
 
 
 def owner_for(ctx: Context, user: str | None) -> tuple[int, int] | None:

@@ -56,7 +56,7 @@ class PureSalt:
         if name in PURE:
             return _alone(self.__salt[name])
         if name in self.__salt or REFUSED in self.unknown(name):
-            return _refusing(name, self.__why)
+            return _make_refusal(name, self.__why)
         raise KeyError(name)
 
     def get(self, name: str, default: object = None) -> object:
@@ -113,7 +113,7 @@ def _alone(function: Callable[..., object]) -> Callable[..., object]:
     return call
 
 
-def _refusing(name: str, why: str) -> Callable[..., object]:
+def _make_refusal(name: str, why: str) -> Callable[..., object]:
     def call(*_: object, **__: object) -> object:
         raise Refused(1, f"{why}: the function {name!r}")
 

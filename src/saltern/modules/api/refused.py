@@ -48,7 +48,7 @@ def explain(problem: OSError, path: str = "") -> str:
     """A system error as text; with ``path``, the file that the user has named, also what to do."""
     from saltern.system.files import PlantedLink
 
-    problem = _planted(path) or problem if problem.errno == errno.EACCES and path else problem
+    problem = _planted_link(path) or problem if problem.errno == errno.EACCES and path else problem
     said = problem.strerror or str(problem)
     if not path:
         return _of_any_file(problem, said)
@@ -68,7 +68,7 @@ def _of_any_file(problem: OSError, said: str) -> str:
     return f"{where}: {said}" if where else said
 
 
-def _planted(path: str) -> OSError | None:
+def _planted_link(path: str) -> OSError | None:
     """The link in the path that the kernel refused to follow, even for root (``fs.protected_symlinks``)."""
     from saltern.system.paths import PlantedLink, settle
 
@@ -81,7 +81,7 @@ def _planted(path: str) -> OSError | None:
     return None
 
 
-def known(value: object, allowed: Mapping[str, object] | tuple[str, ...], what: str) -> None:
+def check_known(value: object, allowed: Mapping[str, object] | tuple[str, ...], what: str) -> None:
     """Raises ``Refused`` unless ``value`` is one of ``allowed``."""
     if value not in allowed:
         raise Refused(f"{what} cannot be {value!r}; it is one of {', '.join(allowed)}")

@@ -357,14 +357,14 @@ def _member(module: ModuleType | None, name: str, kind: type[M]) -> M | None:
     found = getattr(module, name, None)
     if isinstance(found, kind) and found.name == name:
         return found
-    return next((one for one in _marked(module, kind) if one.name == name), None)
+    return next((one for one in _marked_members(module, kind) if one.name == name), None)
 
 
-def _marked(module: ModuleType, kind: type[M]) -> Iterable[M]:
+def _marked_members(module: ModuleType, kind: type[M]) -> Iterable[M]:
     return (one for one in vars(module).values() if isinstance(one, kind))
 
 
 def member_names(module: ModuleType | None, kind: type[M]) -> set[str]:
     if module is None:
         return set()
-    return {one.name for one in _marked(module, kind)} | set(getattr(module, "LAZY", {}))
+    return {one.name for one in _marked_members(module, kind)} | set(getattr(module, "LAZY", {}))

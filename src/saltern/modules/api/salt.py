@@ -37,10 +37,10 @@ class Salt:
             function = self._registry.function(name)
             if function is None or self._context is None:
                 raise KeyError(name)
-            known = self._known[name] = self._guarded(name, function, self._context)
+            known = self._known[name] = self._guard_call(name, function, self._context)
         return known
 
-    def _guarded(self, name: str, function: AnyFunction, context: Context) -> Callable[..., object]:
+    def _guard_call(self, name: str, function: AnyFunction, context: Context) -> Callable[..., object]:
         """The function in its context, or in a guarded one if an argument looks like an option."""
         names = parameters(function)
         checked = not self._registry.function_nature(name).runs_commands

@@ -48,7 +48,7 @@ def _texts(files: Files, args: Mapping[str, object], env: str) -> Iterator[str |
             seen.add(path)
             text = _read(path)
             yield text
-            waiting += _loaded(text or "", place)
+            waiting += _loaded_names(text or "", place)
 
 
 def _places(files: Files, args: Mapping[str, object], env: str) -> Iterable[str]:
@@ -71,7 +71,7 @@ def _urls(args: Mapping[str, object]) -> Iterator[str]:
         yield str(next(iter(one), "")) if isinstance(one, Mapping) else str(one or "")
 
 
-def _loaded(text: str, beside: str) -> Iterator[str]:
+def _loaded_names(text: str, beside: str) -> Iterator[str]:
     folder = beside.rpartition("/")[0]
     for _, literal, expression in LOADS.findall(text):
         if expression:

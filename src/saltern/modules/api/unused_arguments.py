@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from saltern.language.diagnostics import did_you_mean
 
 
-def unused(
+def unused_warnings(
     rest: Mapping[str, object], meaningless: Collection[str], known: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """A warning for each argument, with a suggestion from ``known``; none for ``meaningless`` ones."""

@@ -7,15 +7,15 @@ import os
 from saltern.language.result import Outcome, SubResult
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.api.programs import said
+from saltern.modules.api.programs import error_text
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.engines.ansible.command import inventory as inventory_options
-from saltern.modules.lib.engines.ansible.command import merged
+from saltern.modules.lib.engines.ansible.command import merge_arguments
 from saltern.modules.lib.engines.ansible.run import (
     INSTALL,
     Playbook,
     locate,
-    missing,
+    missing_playbook,
     play,
     surroundings,
 )
@@ -53,9 +53,13 @@ def playbooks(
     steps = Steps(ctx)
     path, base = locate(ctx, playbook, rundir)
     if not os.path.isfile(path):
-        raise Refused(missing(ctx, path).comment)
+        raise Refused(missing_playbook(ctx, path).comment)
     wanted = Playbook(
-        path=path, rundir=base, given=merged({"diff": True}, kwargs), bin_dir=bin_dir, timeout=timeout
+        path=path,
+        rundir=base,
+        given=merge_arguments({"diff": True}, kwargs),
+        bin_dir=bin_dir,
+        timeout=timeout,
     )
     result = play(ctx, wanted, steps)
     return {
@@ -120,5 +124,5 @@ def _output(ctx: Context, program: str, *words: str, bin_dir: str | None) -> str
     path = find(ctx, program, engine="ansible", install=INSTALL, bin_dir=bin_dir)
     ran = ctx.host.run([path, *words], env=surroundings({}), user=ctx.runas)
     if ran.code:
-        raise Refused(f"{program}: {said(ran)}")
+        raise Refused(f"{program}: {error_text(ran)}")
     return ran.out

@@ -21,7 +21,7 @@ def atq(ctx: Context, tag: str | None = None) -> dict[str, object]:
         …
         ```
     """
-    return {"jobs": [one.asdict() for one in at_queue.queued(ctx) if tag in (None, one.tag)]}
+    return {"jobs": [one.asdict() for one in at_queue.queued_jobs(ctx) if tag in (None, one.tag)]}
 
 
 @function
@@ -41,7 +41,7 @@ def atrm(ctx: Context, *args: object) -> dict[str, object]:
                     None
         ```
     """
-    waiting = [one.job for one in at_queue.queued(ctx)]
+    waiting = [one.job for one in at_queue.queued_jobs(ctx)]
     chosen = waiting if args == ("all",) else [job for job in waiting if str(job) in map(str, args)]
     if chosen:
         at_queue.remove(ctx, chosen)
@@ -64,9 +64,9 @@ def at(
         …
         ```
     """
-    before = {one.job for one in at_queue.queued(ctx)}
+    before = {one.job for one in at_queue.queued_jobs(ctx)}
     at_queue.submit(ctx, job, timespec, tag=tag or "", user=runas)
-    return {"jobs": [one.asdict() for one in at_queue.queued(ctx) if one.job not in before]}
+    return {"jobs": [one.asdict() for one in at_queue.queued_jobs(ctx) if one.job not in before]}
 
 
 @function
@@ -78,4 +78,4 @@ def atc(ctx: Context, jobid: object) -> str:
         $ saltern call at.atc 1
         ```
     """
-    return next((one.script for one in at_queue.queued(ctx) if str(one.job) == str(jobid)), "")
+    return next((one.script for one in at_queue.queued_jobs(ctx) if str(one.job) == str(jobid)), "")

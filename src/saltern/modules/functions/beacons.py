@@ -36,7 +36,7 @@ def list_beacons(
         ```
     """
     found = {
-        **(lib.configured(ctx) if include_opts else {}),
+        **(lib.configured_beacons(ctx) if include_opts else {}),
         **(lib.from_pillar(ctx) if include_pillar else {}),
         **lib.own(ctx),
     }
@@ -90,7 +90,7 @@ def add(ctx: Context, /, name: str, beacon_data: object, **kwargs: object) -> Re
         $ saltern call beacons.add ps '[{processes: {cron: stopped}}]'
         ```
     """
-    if name in lib.merged(ctx):
+    if name in lib.all_beacons(ctx):
         return _answer(f"Beacon {name} is already configured.")
     if problem := lib.problem_of(name, beacon_data):
         return _answer(problem, fine=False)
@@ -111,11 +111,11 @@ def modify(ctx: Context, /, name: str, beacon_data: object, **kwargs: object) ->
         $ saltern call beacons.modify ps '[{processes: {cron: running}}]'
         ```
     """
-    if name not in lib.merged(ctx):
+    if name not in lib.all_beacons(ctx):
         return add(ctx, name, beacon_data, **kwargs)
     if problem := lib.problem_of(name, beacon_data):
         return _answer(problem, fine=False)
-    if lib.merged(ctx)[name] == beacon_data:
+    if lib.all_beacons(ctx)[name] == beacon_data:
         return _answer(f"Job {name} in correct state")
     return _change(ctx, name, kwargs.get("test"), "modified", lambda rows: {**rows, name: beacon_data})
 
@@ -136,7 +136,7 @@ def delete(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     if name in lib.from_pillar(ctx) and name not in lib.own(ctx):
         return _answer(f"Cannot delete beacon item {name}, it is configured in pillar.", fine=False)
     if name not in lib.own(ctx):
-        return _answer(f"Beacon {name} is not configured here.", fine=name not in lib.merged(ctx))
+        return _answer(f"Beacon {name} is not configured here.", fine=name not in lib.all_beacons(ctx))
     test = kwargs.get("test")
     return _change(ctx, name, test, "deleted", lambda rows: {k: v for k, v in rows.items() if k != name})
 
@@ -180,7 +180,7 @@ def disable(ctx: Context, /, **kwargs: object) -> Reply:
 
 
 def _switch_one(ctx: Context, name: str, on: bool, test: object) -> Reply:
-    known = lib.merged(ctx)
+    known = lib.all_beacons(ctx)
     word = "enabled" if on else "disabled"
     if name not in known:
         return _answer(f"Beacon {name} is not currently configured.", fine=False)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from saltern.language.nature import Nature
-from saltern.modules.api.commands import Command, Done, Options, execute, listed
+from saltern.modules.api.commands import Command, Done, Options, execute, list_of_texts
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.declare import Function, function, make_docstring
 from saltern.modules.api.params import BadArgument, unknown_argument
 
 Finish = Callable[[Done], object]
@@ -104,7 +104,7 @@ run = _named(
     "run",
     Options(in_shell=False, merge_err=True),
     _stdout,
-    documented(
+    make_docstring(
         "The output of a command, including errors.",
         "cmd.run 'sort list.txt | head -1' cwd=/srv/app",
         "one",
@@ -114,13 +114,15 @@ shell = _named(
     "shell",
     Options(merge_err=True),
     _stdout,
-    documented("The output of a command in a shell, including errors.", "cmd.shell 'echo $((6 * 7))'", "42"),
+    make_docstring(
+        "The output of a command in a shell, including errors.", "cmd.shell 'echo $((6 * 7))'", "42"
+    ),
 )
 run_stdout = _named(
     "run_stdout",
     WORDS,
     _stdout,
-    documented(
+    make_docstring(
         "The output of a command.", "cmd.run_stdout 'cat list.txt' cwd=/srv/app", "one", "two", "three"
     ),
 )
@@ -128,13 +130,13 @@ run_stderr = _named(
     "run_stderr",
     WORDS,
     lambda done: done.stderr,
-    documented("The error output of a command.", "cmd.run_stderr 'echo careful >&2'", "careful"),
+    make_docstring("The error output of a command.", "cmd.run_stderr 'echo careful >&2'", "careful"),
 )
 run_all = _named(
     "run_all",
     WORDS,
     Done.asdict,
-    documented(
+    make_docstring(
         "The pid, retcode, stdout and stderr of a command.",
         "cmd.run_all 'id -un' runas=ada",
         "----------",
@@ -151,13 +153,13 @@ retcode = _named(
     "retcode",
     WORDS,
     lambda done: done.retcode,
-    documented("The exit code of a command.", "cmd.retcode 'test -d /srv/app'", "0"),
+    make_docstring("The exit code of a command.", "cmd.retcode 'test -d /srv/app'", "0"),
 )
 run_bg = _named(
     "run_bg",
     Options(in_shell=False, bg=True),
     lambda done: {"pid": done.pid},
-    documented(
+    make_docstring(
         "Start a command and do not wait for it.", "cmd.run_bg 'sleep 1'", "----------", "pid:", "    …"
     ),
 )
@@ -284,8 +286,8 @@ def exec_code_all(
 def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) -> Done:
     from saltern.modules.lib.scripts import script_file
 
-    with script_file("\n".join(listed(code)).encode(), "", ctx.runas) as place:
-        return _called(ctx, [lang, place, *listed(args)], WORDS, {"cwd": cwd})
+    with script_file("\n".join(list_of_texts(code)).encode(), "", ctx.runas) as place:
+        return _called(ctx, [lang, place, *list_of_texts(args)], WORDS, {"cwd": cwd})
 
 
 @function

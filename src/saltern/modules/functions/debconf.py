@@ -24,7 +24,7 @@ def get_selections(ctx: Context, fetchempty: bool = True) -> dict[str, Rows]:
         ```
     """
     found: dict[str, Rows] = {}
-    for question, known in sorted(debconf.known(ctx).items()):
+    for question, known in sorted(debconf.known_answers(ctx).items()):
         if not known.value and not fetchempty:
             continue
         for owner in known.owners:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, MutableMapping
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.nested_data import fresh, merged
+from saltern.modules.lib.nested_data import fresh, merge_data
 
 
 @function
@@ -29,7 +29,7 @@ def get(ctx: Context, key: str, default: object = "") -> object:
     known = _read(ctx, formula)
     overrides = ctx.pillar.get(formula)
     if known is not None and isinstance(overrides, Mapping):
-        known = merged(known, overrides)
+        known = merge_data(known, overrides)
     return default if known is None else fresh(traverse(known, inner, default) if inner else known)
 
 
@@ -64,7 +64,7 @@ def merge(
     """
     base: object = {} if dest is None and convert_none else dest
     over: object = {} if src is None and convert_none else src
-    result = merged(base, over, merge_lists=merge_lists)
+    result = merge_data(base, over, merge_lists=merge_lists)
     if in_place and isinstance(dest, MutableMapping) and isinstance(result, dict):
         dest.update(result)
         return dest

@@ -10,7 +10,7 @@ from saltern.modules.lib import gems as lib
 
 def _names(gems: str) -> list[str]:
     """The names, at least one: without a name gem would act on all gems."""
-    names = [lib.checked(name) for name in gems.split()]
+    names = [lib.check_name(name) for name in gems.split()]
     if not names:
         raise BadArgument("gems needs the name of at least one gem")
     return names

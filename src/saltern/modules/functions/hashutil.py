@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.declare import Function, function, make_docstring
 from saltern.modules.api.params import BadArgument
 
 # ruff: noqa: ARG001 - signatures are Salt's
@@ -62,7 +62,7 @@ def _digest_by(checksum: str) -> Function[[str], str]:
         return digest(ctx, instr, checksum)
 
     said = f"The {checksum} digest of a text."
-    body.__doc__ = documented(said, f"hashutil.{checksum}_digest saltern", DIGESTS[checksum])
+    body.__doc__ = make_docstring(said, f"hashutil.{checksum}_digest saltern", DIGESTS[checksum])
     return Function(body, f"{checksum}_digest")
 
 

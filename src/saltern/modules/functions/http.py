@@ -122,7 +122,7 @@ def query(
         username, password = (str(one) for one in auth)
     sent: object = data if body_given is None else body_given
     if formdata:
-        known["Content-Type"], sent = web_form.encoded(sent, formdata_fieldname, formdata_filename)
+        known["Content-Type"], sent = web_form.encode_form(sent, formdata_fieldname, formdata_filename)
     request = _request(url, method, params, sent, known, (username, password))
     jars = web_cookies.jars(ctx, (cookies, cookie_jar, cookie_format), (persist_session, session_cookie_jar))
     for jar in jars:

@@ -7,7 +7,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks, names
 from saltern.modules.lib.networking.model import DesiredInterface, route, store_routes
-from saltern.modules.lib.networking.providers import networking
+from saltern.modules.lib.networking.providers import choose_networking
 
 UNMOVED = ("slave", "teamport", "source")
 
@@ -24,7 +24,7 @@ def get_interface(ctx: Context, iface: str) -> list[str]:
         $ saltern call ip.get_interface eth0
         ```
     """
-    return networking(ctx).interface_lines(checks.interface(iface))
+    return choose_networking(ctx).interface_lines(checks.interface(iface))
 
 
 @function
@@ -49,7 +49,7 @@ def build_interface(
     want = DesiredInterface(
         checks.interface(iface), iface_type.lower(), checks.is_on("enabled", enabled), settings
     )
-    net = networking(ctx)
+    net = choose_networking(ctx)
     lines = net.wanted_interface(want)
     if not test and lines != net.interface_lines(iface, want.kind):
         net.store_interface(want, lines)
@@ -69,7 +69,7 @@ def up(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
         $ saltern call ip.up lo
         ```
     """
-    return None if iface_type.lower() in UNMOVED else networking(ctx).up(checks.interface(iface))
+    return None if iface_type.lower() in UNMOVED else choose_networking(ctx).up(checks.interface(iface))
 
 
 @function
@@ -85,7 +85,7 @@ def down(ctx: Context, iface: str, iface_type: str = "eth") -> str | None:
         $ saltern call ip.down lo
         ```
     """
-    return None if iface_type.lower() in UNMOVED else networking(ctx).down(checks.interface(iface))
+    return None if iface_type.lower() in UNMOVED else choose_networking(ctx).down(checks.interface(iface))
 
 
 @function
@@ -100,7 +100,7 @@ def get_routes(ctx: Context, iface: str) -> list[str]:
         $ saltern call ip.get_routes eth0
         ```
     """
-    paths = networking(ctx).route_files(checks.interface(iface))
+    paths = choose_networking(ctx).route_files(checks.interface(iface))
     return [line for path in paths for line in (ctx.host.read(path) or "").splitlines()]
 
 
@@ -122,7 +122,7 @@ def build_routes(
     """
     if not isinstance(routes, list):
         raise Refused("routes needs a list of mappings with ipaddr, netmask and gateway")
-    wanted = networking(ctx).wanted_routes(checks.interface(iface), [route(one) for one in routes])
+    wanted = choose_networking(ctx).wanted_routes(checks.interface(iface), [route(one) for one in routes])
     if not test:
         store_routes(ctx, wanted)
     return [line for text in wanted.values() for line in text.splitlines()]
@@ -137,7 +137,7 @@ def get_network_settings(ctx: Context) -> list[str]:
         $ saltern call ip.get_network_settings
         ```
     """
-    return networking(ctx).settings_lines()
+    return choose_networking(ctx).settings_lines()
 
 
 @function
@@ -153,7 +153,7 @@ def build_network_settings(ctx: Context, /, test: bool = False, **settings: obje
         $ saltern call ip.build_network_settings hostname=web1.example.org test=True
         ```
     """
-    net = networking(ctx)
+    net = choose_networking(ctx)
     lines = net.wanted_settings(settings)
     if not test and lines != net.settings_lines():
         net.store_settings(lines)
@@ -188,5 +188,5 @@ def apply_network_settings(
 
         machine_name.rename(ctx, resolver.host_name(hostname).partition(".")[0], hostname)
     if not require_reboot:
-        networking(ctx).restart()
+        choose_networking(ctx).restart()
     return True

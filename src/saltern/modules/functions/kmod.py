@@ -81,7 +81,7 @@ def mod_list(ctx: Context, only_persist: bool = False) -> list[str]:
         $ saltern call kmod.mod_list only_persist=true
         ```
     """
-    return sorted(modules.kept(ctx) if only_persist else modules.loaded(ctx))
+    return sorted(modules.kept_modules(ctx) if only_persist else modules.loaded_modules(ctx))
 
 
 @function
@@ -93,11 +93,11 @@ def load(ctx: Context, mod: str, persist: bool = False) -> list[str]:
         $ saltern call kmod.load dummy
         ```
     """
-    before = set(modules.loaded(ctx))
+    before = set(modules.loaded_modules(ctx))
     modules.load(ctx, mod)
-    if persist and mod not in modules.kept(ctx):
+    if persist and mod not in modules.kept_modules(ctx):
         modules.keep(ctx, mod)
-    return sorted(set(modules.loaded(ctx)) - before)
+    return sorted(set(modules.loaded_modules(ctx)) - before)
 
 
 @function
@@ -109,8 +109,8 @@ def remove(ctx: Context, mod: str, persist: bool = False, comment: bool = True) 
         $ saltern call kmod.remove dummy
         ```
     """
-    before = set(modules.loaded(ctx))
+    before = set(modules.loaded_modules(ctx))
     modules.remove(ctx, mod)
     if persist:
         modules.forget(ctx, mod, comment=comment)
-    return sorted(before - set(modules.loaded(ctx)))
+    return sorted(before - set(modules.loaded_modules(ctx)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented
+from saltern.modules.api.declare import Function, make_docstring
 
 
 def _at(level: str) -> Function[[str], bool]:
@@ -14,7 +14,7 @@ def _at(level: str) -> Function[[str], bool]:
         return True
 
     said = f"Write a line at the level ``{level}``."
-    write.__doc__ = documented(said, f"log.{level} 'the disk is nearly full'", "True")
+    write.__doc__ = make_docstring(said, f"log.{level} 'the disk is nearly full'", "True")
     return Function(write, level)
 
 

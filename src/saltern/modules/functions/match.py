@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from saltern.language.merge import deep
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented, function
-from saltern.modules.lib.nested_data import each, fresh, laid_over, merged
+from saltern.modules.api.declare import Function, function, make_docstring
+from saltern.modules.lib.nested_data import each, fresh, laid_over, merge_data
 
 if TYPE_CHECKING:
     from saltern.targeting.match import Subject
@@ -32,7 +32,7 @@ def _by_name(how: str, doc: str, target: str) -> Callable[[Context, str, str | N
 
         return matches(_subject(ctx, minion_id), tgt, how)
 
-    match.__doc__ = documented(doc, f"match.{how} {target}", "True")
+    match.__doc__ = make_docstring(doc, f"match.{how} {target}", "True")
     return match
 
 
@@ -44,7 +44,7 @@ def _by_data(
 
         return matches(_subject(ctx, minion_id), tgt, how, delimiter=delimiter)
 
-    match.__doc__ = documented(doc, f"match.{how} {target}", str(answer))
+    match.__doc__ = make_docstring(doc, f"match.{how} {target}", str(answer))
     return match
 
 
@@ -164,7 +164,7 @@ def ifelse(
     )
     if not merge:
         return fresh(found)
-    return merged(found or {}, merge, merge_lists=merge_lists)
+    return merge_data(found or {}, merge, merge_lists=merge_lists)
 
 
 def _matches(ctx: Context, target: str, how: str, minion_id: str | None) -> bool:

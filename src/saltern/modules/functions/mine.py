@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib.mine import Published as _Published
-from saltern.modules.lib.mine import allowed_of, configured, publish, read_definition
+from saltern.modules.lib.mine import allowed_of, configured_functions, publish, read_definition
 
 
 @function
@@ -70,7 +70,7 @@ def update(ctx: Context, clear: bool = False, mine_functions: object = None) -> 
             None
         ```
     """
-    given: Mapping[str, object] = configured(ctx)
+    given: Mapping[str, object] = configured_functions(ctx)
     if isinstance(mine_functions, list):
         given = {str(one): {} for one in mine_functions}
     elif isinstance(mine_functions, Mapping):
@@ -118,7 +118,7 @@ def valid(ctx: Context) -> dict[str, object]:
         ```
     """
     found: dict[str, object] = {}
-    for name, given in configured(ctx).items():
+    for name, given in configured_functions(ctx).items():
         row = read_definition(name, given)
         if row.function in ctx.functions:
             words: list[object] = [*row.args, *([row.kwargs] if row.kwargs else [])]

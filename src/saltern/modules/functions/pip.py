@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import re
 
-from saltern.modules.api.commands import environment, listed
+from saltern.modules.api.commands import environment, list_of_texts
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, normal, packages
-from saltern.modules.lib.pip.outdated import outdated
+from saltern.modules.lib.pip.outdated import outdated_packages
 from saltern.modules.lib.pip.words import options
 
 
@@ -27,7 +27,7 @@ def _pip(
 
 
 def _names(pkgs: object) -> list[str]:
-    return [one.strip() for one in pkgs.split(",")] if isinstance(pkgs, str) else listed(pkgs)
+    return [one.strip() for one in pkgs.split(",")] if isinstance(pkgs, str) else list_of_texts(pkgs)
 
 
 def _files(requirements: object) -> list[str]:
@@ -141,7 +141,7 @@ def list_upgrades(
         …
         ```
     """
-    return {name: row[1] for name, row in outdated(ctx, _pip(ctx, bin_env, user, cwd)).items()}
+    return {name: row[1] for name, row in outdated_packages(ctx, _pip(ctx, bin_env, user, cwd)).items()}
 
 
 @function

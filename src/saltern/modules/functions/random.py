@@ -168,7 +168,7 @@ def shadow_hash(
         if not crypt_salt or any(sign not in passwords.SALT_SIGNS for sign in str(crypt_salt)):
             raise BadArgument("crypt_salt needs letters, digits, dots and slashes")
         setting = f"{passwords.PREFIXES[algorithm]}{crypt_salt}$"
-    made = passwords.crypted(ctx, get_str(ctx) if password is None else str(password), setting)
+    made = passwords.crypt_password(ctx, get_str(ctx) if password is None else str(password), setting)
     if made is None:
         raise BadArgument(f"this machine cannot create a {algorithm!r} hash")
     return made

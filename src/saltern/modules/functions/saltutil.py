@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from saltern.language.nature import Nature
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.declare import Function, function, make_docstring
 
 if TYPE_CHECKING:
     from saltern.modules.api.orchestration import RunnerReturn
@@ -26,7 +26,7 @@ def _nothing(name: str, answer: object) -> Function[..., object]:
     def body(ctx: Context, /, *args: object, **kwargs: object) -> object:  # noqa: ARG001
         return list(answer) if isinstance(answer, list) else answer
 
-    body.__doc__ = documented("Do nothing: a run reads everything when it starts.", f"saltutil.{name}")
+    body.__doc__ = make_docstring("Do nothing: a run reads everything when it starts.", f"saltutil.{name}")
     return Function(body, name)
 
 
@@ -78,7 +78,7 @@ def _again(name: str, what: str) -> Function[..., object]:
                 del ctx.run.context["saltutil.refreshing"]
         return True
 
-    body.__doc__ = documented(f"Read the {what} again, for the rest of this run.", f"saltutil.{name}")
+    body.__doc__ = make_docstring(f"Read the {what} again, for the rest of this run.", f"saltutil.{name}")
     return Function(body, name)
 
 

@@ -21,8 +21,8 @@ Reply = dict[str, object]
 AROUND = frozenset({"test", "persist", "offline"})
 PLACES: Mapping[str, tuple[Callable[[Context], store.Schedule], ...]] = {
     "pillar": (store.from_pillar,),
-    "opts": (store.configured, store.read),
-    "": (store.from_pillar, store.configured, store.read),
+    "opts": (store.configured_schedule, store.read),
+    "": (store.from_pillar, store.configured_schedule, store.read),
 }
 
 

@@ -61,7 +61,7 @@ def gen_password(
     setting = passwords.new_setting(algorithm)
     if crypt_salt:
         setting = f"{passwords.PREFIXES[algorithm]}{crypt_salt}$"
-    made = passwords.crypted(ctx, password, setting)
+    made = passwords.crypt_password(ctx, password, setting)
     if made is None:
         raise Refused(f"this machine cannot create a {algorithm} hash")
     return made

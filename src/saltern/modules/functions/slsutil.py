@@ -12,7 +12,7 @@ from saltern.language.diagnostics import did_you_mean
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import TRUE_WORDS, BadArgument
-from saltern.modules.lib.nested_data import each, fresh, merged
+from saltern.modules.lib.nested_data import each, fresh, merge_data
 
 F = TypeVar("F")
 
@@ -40,7 +40,7 @@ def merge(
         {'port': 80, 'names': ['a', 'b']}
         ```
     """
-    return merged(obj_a, obj_b, strategy=strategy, merge_lists=merge_lists)
+    return merge_data(obj_a, obj_b, strategy=strategy, merge_lists=merge_lists)
 
 
 @function
@@ -63,7 +63,7 @@ def merge_all(
     """
     result: object = {}
     for item in each(lst):
-        result = merged(result, item, strategy=strategy, merge_lists=merge_lists)
+        result = merge_data(result, item, strategy=strategy, merge_lists=merge_lists)
     return result
 
 
@@ -86,7 +86,7 @@ def update(
         ```
     """
     strategy = "recurse" if recursive_update else "overwrite"
-    result = merged(dest, upd, strategy=strategy, merge_lists=merge_lists)
+    result = merge_data(dest, upd, strategy=strategy, merge_lists=merge_lists)
     if isinstance(dest, MutableMapping) and isinstance(result, dict):
         dest.update(result)
         return dest

@@ -12,7 +12,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.errors import explain_errors
 from saltern.modules.lib import known_hosts as known
 from saltern.modules.lib import ssh_keys as ssh
-from saltern.modules.lib.authorized_keys import merged, without
+from saltern.modules.lib.authorized_keys import merge_keys, without
 
 AUTHORIZED = ".ssh/authorized_keys"
 Entry = dict[str, object]
@@ -74,14 +74,16 @@ def check_key(
     """
     path, _ = _place(user, config)
     with explain_errors(path):
-        _, changes = merged(ssh.lines_of(path), [_key(key, enc, comment, options)])
+        _, changes = merge_keys(ssh.lines_of(path), [_key(key, enc, comment, options)])
     words = {"New": "add", "Updated": "update"}
     return next((words[str(what)] for what in changes.values()), "exists")
 
 
 def _key(key: str, enc: str | None, comment: str, options: object) -> ssh.Key:
     listed = options if isinstance(options, list) else [options] if options else []
-    return ssh.given(key, enc, comment, tuple(one for text in listed for one in ssh.split_options(str(text))))
+    return ssh.read_key(
+        key, enc, comment, tuple(one for text in listed for one in ssh.split_options(str(text)))
+    )
 
 
 @function
@@ -109,7 +111,7 @@ def set_auth_key(
     """
     path, home = _place(user, config)
     with explain_errors(path):
-        lines, changes = merged(ssh.lines_of(path), [_key(key, enc, comment, options)])
+        lines, changes = merge_keys(ssh.lines_of(path), [_key(key, enc, comment, options)])
         if changes:
             ssh.write_private(path, lines, home)
     words = {"New": "new", "Updated": "replace"}
@@ -136,7 +138,7 @@ def rm_auth_key(
     """
     path, home = _place(user, config)
     with explain_errors(path):
-        lines, changes = without(ssh.lines_of(path), {ssh.given(key, None).blob})
+        lines, changes = without(ssh.lines_of(path), {ssh.read_key(key, None).blob})
         if changes:
             ssh.write_private(path, lines, home)
     return "Key removed" if changes else "Key not present"
@@ -214,7 +216,7 @@ def check_known_host(
         found = known.of(ssh.lines_of(path), known.address(hostname, port))
         if not found:
             return "add"
-        blob = ssh.given(key, None).blob if key else None
+        blob = ssh.read_key(key, None).blob if key else None
     right = all(
         (blob is None or host.blob == blob) and (not fingerprint or known.fits(host, fingerprint))
         for host in found

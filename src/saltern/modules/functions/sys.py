@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.declare import Function, function, make_docstring
 from saltern.modules.api.registry import Registry, schema
 from saltern.modules.api.salt import Salt
 
@@ -269,7 +269,7 @@ def _none(name: str, what: str) -> Function[..., list[str]]:
     def body(ctx: Context, /, *patterns: str) -> list[str]:
         return []
 
-    body.__doc__ = documented(
+    body.__doc__ = make_docstring(
         f"The available {what}: none, since they belong to a Salt master.", f"sys.{name}"
     )
     return Function(body, name)

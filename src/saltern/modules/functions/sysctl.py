@@ -33,7 +33,7 @@ def get(ctx: Context, name: str) -> str:  # noqa: ARG001
             Linux
         ```
     """
-    return sysctl.running(name) or ""
+    return sysctl.running_value(name) or ""
 
 
 @function
@@ -64,7 +64,7 @@ def assign(ctx: Context, name: str, value: object) -> dict[str, str]:  # noqa: A
         ```
     """
     sysctl.assign(name, one_line(sysctl.normal(value), "value"))
-    return {name: sysctl.running(name) or ""}
+    return {name: sysctl.running_value(name) or ""}
 
 
 @function
@@ -80,7 +80,7 @@ def persist(ctx: Context, name: str, value: object, config: str | None = None) -
     """
     file, wanted = config or sysctl.usual_config(), one_line(sysctl.normal(value), "value")
     text = settings.read(ctx, file)
-    now = (sysctl.running(name), sysctl.normal(settings.values(text).get(name, "")))
+    now = (sysctl.running_value(name), sysctl.normal(settings.values(text).get(name, "")))
     if now == (wanted, wanted):
         return "Already set"
     sysctl.assign(name, wanted)

@@ -38,7 +38,7 @@ def set_zone(ctx: Context, timezone: str) -> bool:
             True
         ```
     """
-    clock.set_zone(ctx, clock.checked(timezone))
+    clock.set_zone(ctx, clock.check_zone(timezone))
     return True
 
 

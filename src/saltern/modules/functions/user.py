@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.declare import Function, function, make_docstring
 from saltern.modules.api.programs import tool
 from saltern.modules.lib.accounts import user_tools
 from saltern.modules.lib.accounts.desired_user import DesiredUser
@@ -326,7 +326,7 @@ def _word(field: str, what: str) -> Function[..., bool]:
         have = info(ctx, name)
         return _modified(ctx, name, "-c", user_tools.gecos({**have, field: value}))
 
-    body.__doc__ = documented(f"Change the {what} of a user.", f"user.ch{field} ada anything")
+    body.__doc__ = make_docstring(f"Change the {what} of a user.", f"user.ch{field} ada anything")
     return Function(body, f"ch{field}")
 
 

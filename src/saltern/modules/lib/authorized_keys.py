@@ -15,7 +15,7 @@ def _same(old: Key, new: Key) -> bool:
     return (old.kind, old.options) == (new.kind, new.options) and new.comment in ("", old.comment)
 
 
-def merged(lines: Sequence[str], wanted: Sequence[Key]) -> tuple[list[str], dict[str, object]]:
+def merge_keys(lines: Sequence[str], wanted: Sequence[Key]) -> tuple[list[str], dict[str, object]]:
     """The lines with these keys added or updated, and the change of each key."""
     result = list(lines)
     changes: dict[str, object] = {}

@@ -25,7 +25,7 @@ def own(ctx: Context) -> Rows:
     return _section(path_of(ctx))
 
 
-def configured(ctx: Context) -> Rows:
+def configured_beacons(ctx: Context) -> Rows:
     """The beacons of the other configuration files."""
     mine, found = path_of(ctx), Rows()
     for file in ctx.settings.files:
@@ -39,9 +39,9 @@ def from_pillar(ctx: Context) -> Rows:
     return dict(found) if isinstance(found, Mapping) else {}
 
 
-def merged(ctx: Context) -> Rows:
+def all_beacons(ctx: Context) -> Rows:
     """All beacons; the file that the functions write overrides the others."""
-    return {**configured(ctx), **from_pillar(ctx), **own(ctx)}
+    return {**configured_beacons(ctx), **from_pillar(ctx), **own(ctx)}
 
 
 def _section(path: str) -> Rows:

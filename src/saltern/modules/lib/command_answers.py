@@ -20,7 +20,7 @@ UNUSED = frozenset(
 )
 
 
-def unchanged(ctx: Context, answer: Result, name: str) -> Result:
+def unchanged_result(ctx: Context, answer: Result, name: str) -> Result:
     """The result of a command that changes nothing: its output is data, not a change."""
     if not ctx.test:
         return replace(answer, changes={})
@@ -56,7 +56,7 @@ def answer_of(done: Done, comment: str, *, hide: bool = False, warnings: tuple[s
     )
 
 
-def unused(rest: Mapping[str, object]) -> tuple[str, ...]:
+def warn_unused(rest: Mapping[str, object]) -> tuple[str, ...]:
     """Warnings about further arguments, which Salt accepts and ignores, as we do."""
     if not rest:
         return ()

@@ -28,7 +28,7 @@ def event_data(
     )
     for key, wanted, values in parts:
         if wanted:
-            full[key] = _chosen(wanted, values)
+            full[key] = _chosen_values(wanted, values)
     if with_env_opts:
         full |= {"saltenv": ctx.env, "pillarenv": ctx.opts.get("pillarenv")}
     return {**full, **data}
@@ -48,7 +48,7 @@ def send_event(
     return heard or not answer.get("unheard")  # by a caller over SSH that is not a controller
 
 
-def _chosen(wanted: object, values: Mapping[str, object]) -> dict[str, object]:
+def _chosen_values(wanted: object, values: Mapping[str, object]) -> dict[str, object]:
     if wanted is True:
         return dict(values)
     names = wanted if isinstance(wanted, list | tuple) else str(wanted).split(",")

@@ -48,7 +48,7 @@ def gems(ctx: Context, gem: Gem, name: str | None = None) -> dict[str, list[str]
     return found
 
 
-def checked(name: str) -> str:
+def check_name(name: str) -> str:
     """The name of a gem, checked: ``--`` cannot separate it from options, since gem passes the rest to a
     compiler.
     """

@@ -43,7 +43,7 @@ def settle(
     if changes:
         data = kept.read(ctx)
         top = ctx.grains.get(path[0], MISSING)
-        after = kept.placed(data, top, path, new, force=force)
+        after = kept.place_value(data, top, path, new, force=force)
         if not ctx.test:
             kept.write(ctx, after)
             if kept.effective(ctx, name, delimiter) != new:
@@ -125,7 +125,7 @@ def take_away(ctx: Context, name: str, *, destructive: bool, delimiter: str, for
         done = f"Value for grain {name} was set to None"
         return settle(ctx, name, delimiter, decide, (words[0], words[1], done), force=force)
     ctx.facts = {"name": name}
-    return _removed(ctx, name, delimiter, force)
+    return _remove(ctx, name, delimiter, force)
 
 
 def _check_many(name: str, old: object, force: bool) -> None:
@@ -133,14 +133,14 @@ def _check_many(name: str, old: object, force: bool) -> None:
         raise Refused(f"the grain {name!r} is a list or a mapping; set force: True to remove it")
 
 
-def _removed(ctx: Context, name: str, delimiter: str, force: bool) -> Result:
+def _remove(ctx: Context, name: str, delimiter: str, force: bool) -> Result:
     path = kept.steps(name, delimiter)
     old = kept.effective(ctx, name, delimiter)
     changes: dict[str, object] = {}
     if old is not MISSING:
         _check_many(name, old, force)
         data = kept.read(ctx)
-        after = kept.removed(data, path)
+        after = kept.remove_path(data, path)
         if after == data:
             raise Refused(f"the grain {name!r} is not in {kept.path_of(ctx)}; it comes from elsewhere")
         changes["deleted"] = name

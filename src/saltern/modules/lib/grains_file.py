@@ -65,7 +65,7 @@ def effective(ctx: Context, name: str, delimiter: str) -> object:
     return traverse(ctx.grains, name, MISSING, delimiter)
 
 
-def placed(
+def place_value(
     data: Mapping[str, object], base: object, path: list[str], value: object, *, force: bool
 ) -> dict[str, object]:
     """``data`` with the value at the path. A level that is not a mapping is replaced only with ``force``.
@@ -82,16 +82,16 @@ def placed(
         if inner is not MISSING and inner is not None and not force:
             raise Refused(f"the grain {key!r} has a value, so nothing can be below it; set force: True")
         inner = {}
-    result[key] = placed(inner, inner.get(rest[0], MISSING), rest, value, force=force)
+    result[key] = place_value(inner, inner.get(rest[0], MISSING), rest, value, force=force)
     return result
 
 
-def removed(data: Mapping[str, object], path: list[str]) -> dict[str, object]:
+def remove_path(data: Mapping[str, object], path: list[str]) -> dict[str, object]:
     """``data`` without the path; parents that become empty stay."""
     key, rest = path[0], path[1:]
     result = dict(data)
     if not rest:
         result.pop(key, None)
     elif isinstance(inner := data.get(key), Mapping):
-        result[key] = removed(inner, rest)
+        result[key] = remove_path(inner, rest)
     return result

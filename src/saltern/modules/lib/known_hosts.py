@@ -54,7 +54,7 @@ def _digest(salt: bytes, name: str) -> str:
     return base64.b64encode(hmac.digest(salt, name.encode(), "sha1")).decode()
 
 
-def hashed(name: str) -> str:
+def hash_name(name: str) -> str:
     salt = os.urandom(SALT_SIZE)
     return f"{HASHED}{base64.b64encode(salt).decode()}|{_digest(salt, name)}"
 
@@ -64,7 +64,7 @@ def names(field: str, name: str) -> bool:
     if not field.startswith(HASHED):
         return name.lower() in field.lower().split(",")
     salt, _, digest = field.removeprefix(HASHED).partition("|")
-    return _digest(ssh.decoded(salt), name) == digest
+    return _digest(ssh.decode_blob(salt), name) == digest
 
 
 def of(lines: Sequence[str], name: str) -> list[Host]:

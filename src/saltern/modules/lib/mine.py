@@ -50,7 +50,7 @@ def allowed_of(target: object, kind: object) -> str:
         raise BadArgument(f"allow_tgt: {problem.what}") from None
 
 
-def configured(ctx: Context) -> dict[str, object]:
+def configured_functions(ctx: Context) -> dict[str, object]:
     """``mine_functions`` of the configuration and the pillar, merged; the pillar wins."""
     found: dict[str, object] = {}
     for source in (ctx.opts.get("mine_functions"), ctx.pillar.get("mine_functions")):

@@ -19,7 +19,7 @@ def fresh(value: object) -> object:
     return value
 
 
-def merged(base: object, over: object, *, strategy: str = "smart", merge_lists: bool = False) -> object:
+def merge_data(base: object, over: object, *, strategy: str = "smart", merge_lists: bool = False) -> object:
     """``language.merge`` for templates: a deep copy, and problems are errors of the caller."""
     try:
         return fresh(merge(base, over, strategy=strategy, merge_lists=merge_lists))

@@ -39,10 +39,10 @@ class Npm(Struct, frozen=True, kw_only=True):
         ran = self.ran(ctx, verb, *words)
         if ran.code:
             raise Refused(complaint(ran, "npm", what=what))
-        return decoded(ran.out)
+        return decode_output(ran.out)
 
 
-def decoded(text: str) -> object:
+def decode_output(text: str) -> object:
     """The JSON in npm's output; other text may be around it."""
     from msgspec.json import decode
 
@@ -62,7 +62,7 @@ def npm_for(dir_: str | None, user: str | None, registry: str | None = None, env
 def packages(ctx: Context, npm: Npm) -> dict[str, str]:
     """The installed packages, without dependencies. The exit code of ``npm ls`` is ignored if it has data."""
     ran = npm.ran(ctx, "ls", "--depth=0")
-    reported = decoded(ran.out)
+    reported = decode_output(ran.out)
     if ran.code and not (
         isinstance(reported, dict) and reported.keys() & {"dependencies", "problems", "name"}
     ):

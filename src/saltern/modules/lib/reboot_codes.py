@@ -30,7 +30,7 @@ def reboot_codes(given: object) -> Mapping[int, str]:
     return {int(str(code)): str(word) for code, word in given.items()}
 
 
-def asking(answer: Result, done: Done, codes: Mapping[int, str]) -> Result:
+def with_reboot_request(answer: Result, done: Done, codes: Mapping[int, str]) -> Result:
     """The result of a command, which may ask for a reboot instead of failing."""
     word = codes.get(done.retcode) if done.retcode is not None else None
     if word is None or not done.started or done.timed_out:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from saltern.modules.api.commands import Done, Options, execute, listed, words
+from saltern.modules.api.commands import Done, Options, execute, list_of_texts, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
@@ -42,7 +42,7 @@ def run_script(
             text, engine=template, env=env or ctx.env, path=path, values=values
         ).encode()
     with script_file(content, os.path.splitext(source)[1], options.runas or ctx.runas) as place:
-        given = words(args) if isinstance(args, str) and args.strip() else listed(args or None)
+        given = words(args) if isinstance(args, str) and args.strip() else list_of_texts(args or None)
         return execute(ctx, [*_interpreter(content, options), place, *given], replace(options, shell=None))
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from saltern.language import secrets
 from saltern.modules.lib.sdb_drivers import DRIVERS, Config, Driver, SdbError
 
-__all__ = ["SdbError", "addresses", "delete", "get", "is_uri", "put", "resolved"]
+__all__ = ["SdbError", "addresses", "delete", "get", "is_uri", "put", "resolve"]
 
 PREFIX = "sdb://"
 T = TypeVar("T")
@@ -77,19 +77,19 @@ def _driver(uri: str, opts: Config) -> tuple[Driver, str, Config] | None:
     return driver, key, config
 
 
-def resolved(value: Any, opts: Config) -> Any:
+def resolve(value: Any, opts: Config) -> Any:
     """The data with its addresses replaced by their values; the same object if it has none."""
     if is_uri(value):
         return get(value, opts)
     if isinstance(value, Mapping):
-        made = {key: resolved(inner, opts) for key, inner in value.items()}
+        made = {key: resolve(inner, opts) for key, inner in value.items()}
         if all(made[key] is inner for key, inner in value.items()):
             return value
         copy = value.copy() if isinstance(value, dict) else {}
         copy.update(made)
         return copy
     if isinstance(value, list):
-        items = [resolved(inner, opts) for inner in value]
+        items = [resolve(inner, opts) for inner in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value
 

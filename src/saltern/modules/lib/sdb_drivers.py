@@ -89,16 +89,16 @@ def _sqlite3(key: str, config: Config, _opts: Config) -> object:
     if not os.path.isfile(path):
         raise SdbError(f"there is no database {path!r}")
     query = str(config.get("get_query") or f"SELECT value FROM {table} WHERE key=:key")
-    with _connected(path) as database:
+    with _connect(path) as database:
         row = database.execute(query, {"key": key}).fetchone()
-    return None if row is None else _unpacked(row[0])
+    return None if row is None else _unpack(row[0])
 
 
 def _put_sqlite3(key: str, value: object, config: Config, _opts: Config) -> object:
     """Store a value in the table, which is created if it is missing."""
     path, table = _database(config)
     usual = f"INSERT OR REPLACE INTO {table} (key, value) VALUES (:key, :value)"
-    with _connected(path) as database:
+    with _connect(path) as database:
         if not config.get("set_query"):
             database.execute(f"CREATE TABLE IF NOT EXISTS {table} (key TEXT PRIMARY KEY, value BLOB)")
         given = {"key": key, "value": msgspec.msgpack.encode(value)}
@@ -109,7 +109,7 @@ def _put_sqlite3(key: str, value: object, config: Config, _opts: Config) -> obje
 
 def _delete_sqlite3(key: str, config: Config, _opts: Config) -> object:
     path, table = _database(config)
-    with _connected(path) as database:
+    with _connect(path) as database:
         gone = database.execute(f"DELETE FROM {table} WHERE key=:key", {"key": key}).rowcount
         database.commit()
     return gone > 0
@@ -123,7 +123,7 @@ def _database(config: Config) -> tuple[str, str]:
 
 
 @contextmanager
-def _connected(path: str) -> Iterator[Any]:
+def _connect(path: str) -> Iterator[Any]:
     from sqlite3 import Error, connect
 
     try:
@@ -133,7 +133,7 @@ def _connected(path: str) -> Iterator[Any]:
         raise SdbError(f"the database {path} cannot be used: {problem}") from None
 
 
-def _unpacked(value: object) -> object:
+def _unpack(value: object) -> object:
     if not isinstance(value, bytes):
         return value
     try:

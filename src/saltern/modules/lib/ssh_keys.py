@@ -41,7 +41,7 @@ class Key(Struct, frozen=True, kw_only=True):
         return " ".join(part for part in parts if part)
 
 
-def decoded(blob: str) -> bytes:
+def decode_blob(blob: str) -> bytes:
     import base64
 
     try:
@@ -52,7 +52,7 @@ def decoded(blob: str) -> bytes:
 
 def kind_in(blob: str) -> str:
     """The kind in a key; empty if it is not a key."""
-    data = decoded(blob)
+    data = decode_blob(blob)
     size = int.from_bytes(data[:4], "big")
     return data[4 : 4 + size].decode("ascii", "replace") if len(data) > 4 and 0 < size <= 64 else ""
 
@@ -86,7 +86,7 @@ def parse(line: str) -> Key | None:
     return Key(kind=parts[0], blob=parts[1], comment=parts[2] if len(parts) > 2 else "", options=options)
 
 
-def given(text: str, enc: str | None, comment: str = "", options: tuple[str, ...] = ()) -> Key:
+def read_key(text: str, enc: str | None, comment: str = "", options: tuple[str, ...] = ()) -> Key:
     """A key from a user's text: a whole line, whose own comment and options take precedence, or only the
     key. Raises if it is invalid.
     """
@@ -108,7 +108,7 @@ def fingerprints(blob: str) -> dict[str, str]:
     import base64
     import hashlib
 
-    data = decoded(blob)
+    data = decode_blob(blob)
     found = {}
     for form in ("sha256", "md5"):
         digest = hashlib.new(form, data, usedforsecurity=False).digest()

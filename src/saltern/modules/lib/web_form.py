@@ -7,7 +7,7 @@ from saltern.modules.api.params import BadArgument
 ESCAPED = str.maketrans({'"': "%22", "\r": "%0D", "\n": "%0A"})
 
 
-def encoded(data: object, field: str | None, filename: str | None) -> tuple[str, bytes]:
+def encode_form(data: object, field: str | None, filename: str | None) -> tuple[str, bytes]:
     """The type of the content, and the content."""
     from secrets import token_hex
 

@@ -26,8 +26,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, bind
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.registry import schema
-from saltern.modules.lib.engines.ansible.command import merged
-from saltern.modules.lib.engines.ansible.run import Playbook, locate, missing, play
+from saltern.modules.lib.engines.ansible.command import merge_arguments
+from saltern.modules.lib.engines.ansible.run import Playbook, locate, missing_playbook, play
 from saltern.modules.lib.engines.steps import Steps
 
 
@@ -118,7 +118,7 @@ def playbooks(
               - file: /srv/plays/motd.yml
         ```
     """
-    given = merged(
+    given = merge_arguments(
         {
             "inventory": inventory,
             "limit": limit,
@@ -158,7 +158,7 @@ def playbooks(
             return replace(early, sub=tuple(steps.kept))
     path, base = locate(ctx, name, rundir)
     if not os.path.isfile(path):
-        return replace(missing(ctx, path), sub=tuple(steps.kept))
+        return replace(missing_playbook(ctx, path), sub=tuple(steps.kept))
     return play(
         ctx,
         Playbook(path=path, rundir=base, given=given, bin_dir=bin_dir, env=env, timeout=timeout),

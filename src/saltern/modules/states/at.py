@@ -47,7 +47,9 @@ def present(
     one_line(tag or "", "tag")
 
     def found() -> Queued | None:
-        return next((one for one in at_queue.queued(ctx) if _matches(one, text, tag or "", unique_tag)), None)
+        return next(
+            (one for one in at_queue.queued_jobs(ctx) if _matches(one, text, tag or "", unique_tag)), None
+        )
 
     return bring(
         ctx,
@@ -99,7 +101,7 @@ def absent(
     def found() -> list[int]:
         return [
             one.job
-            for one in at_queue.queued(ctx)
+            for one in at_queue.queued_jobs(ctx)
             if jobid in (None, one.job) and tag in (None, one.tag) and runas in (None, one.user)
             if all(want in (None, have) for want, have in zip(times, one.times, strict=True))
         ]

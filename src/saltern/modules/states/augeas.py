@@ -47,7 +47,7 @@ def change(
     base = context or (name if name.startswith(f"{augeas.FILES}/") else "")
     edit = augeas.Edit(ctx, changes, base, lens or "", load_path)
 
-    before = edit.predicted()
+    before = edit.predict()
     diff = "".join(_diff(augeas.text_of(ctx, path), text, path) for path, text in before.items())
 
     def differs() -> Changes:

@@ -20,8 +20,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused, Variables, call_bound
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.command_answers import answer_of, rehearse, unchanged, unused
-from saltern.modules.lib.reboot_codes import asking, reboot_codes
+from saltern.modules.lib.command_answers import answer_of, rehearse, unchanged_result, warn_unused
+from saltern.modules.lib.reboot_codes import reboot_codes, with_reboot_request
 from saltern.modules.lib.stateful import as_reported, is_stateful
 
 NATURE = Nature(
@@ -134,10 +134,10 @@ def run(
         return rehearse(ctx, name, options, stateful)
     command = ctx.templates.text(name, engine=template, env=ctx.env) if template else name
     done = execute(ctx, command, options)
-    answer = answer_of(done, f'Command "{name}" run', hide=hide_output, warnings=unused(rest))
-    answer = asking(answer, done, codes) if codes else answer
+    answer = answer_of(done, f'Command "{name}" run', hide=hide_output, warnings=warn_unused(rest))
+    answer = with_reboot_request(answer, done, codes) if codes else answer
     answer = as_reported(answer, done) if is_stateful(stateful) and not bg else answer
-    return unchanged(ctx, answer, name) if read_only else answer
+    return unchanged_result(ctx, answer, name) if read_only else answer
 
 
 @state
@@ -251,11 +251,11 @@ def script(
         env=saltenv or "",
     )
     answer = answer_of(
-        done, f"Command '{name}' run", hide=hide_output, warnings=() if template else unused(rest)
+        done, f"Command '{name}' run", hide=hide_output, warnings=() if template else warn_unused(rest)
     )
-    answer = asking(answer, done, codes) if codes else answer
+    answer = with_reboot_request(answer, done, codes) if codes else answer
     answer = as_reported(answer, done) if is_stateful(stateful) else answer
-    return unchanged(ctx, answer, name) if read_only else answer
+    return unchanged_result(ctx, answer, name) if read_only else answer
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -10,7 +10,7 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import lifecycle
-from saltern.modules.lib.containers.driver_secrets import shown
+from saltern.modules.lib.containers.driver_secrets import hide_passwords
 from saltern.modules.lib.containers.engine import Engine, Seen, engine
 from saltern.modules.lib.containers.values import settings
 
@@ -53,7 +53,7 @@ def present(
         new = {
             "Name": name,
             "Driver": driver or (now or {}).get("Driver") or "local",
-            "Options": shown(wanted),
+            "Options": hide_passwords(wanted),
         }
         if now is None:
             return {"created": new}
@@ -118,7 +118,7 @@ def absent(ctx: Context, /, name: str, *, driver: str | None = None) -> Result:
 
 
 def _find(docker: Engine, name: str) -> Seen | None:
-    return docker.find(f"/volumes/{lifecycle.checked(name)}")
+    return docker.find(f"/volumes/{lifecycle.check_name(name)}")
 
 
 def _remove(docker: Engine, name: str) -> None:
@@ -145,4 +145,4 @@ def _facts(name: str, seen: Seen | None) -> Changes:
         return {"name": name, "exists": False}
     kept = {"driver": "Driver", "mountpoint": "Mountpoint", "labels": "Labels"}
     reported = {mine: seen.get(theirs) for mine, theirs in kept.items()}
-    return {"name": name, "exists": True, **reported, "options": shown(seen.get("Options"))}
+    return {"name": name, "exists": True, **reported, "options": hide_passwords(seen.get("Options"))}

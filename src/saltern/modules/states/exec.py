@@ -19,9 +19,9 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib.addresses import on_disk
-from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed_step
 from saltern.modules.lib.engines.lines import Reader
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 
 NATURE = Nature(repeat="once", runs_commands=True)
 NO_DRY_RUN = "would run {}; not run in test mode, since neither dry_run nor test_args is set"
@@ -89,7 +89,7 @@ def lines(
         timeout=timeout,
     )
     if reader.others and not steps.total and not reader.summary:
-        steps.add(unparsed(ended, "it printed no JSON objects"))
+        steps.add(unparsed_step(ended, "it printed no JSON objects"))
     return _result(argv, steps, reader, ended, fine)
 
 
@@ -121,7 +121,7 @@ def _last_line(text: str) -> str:
 def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: set[int]) -> Result:
     """The result of the state: the summary of its steps, with the program's own exit code."""
     last_words = "" if steps.failures else _last_line(ended.err) or reader.other
-    result = concluded(
+    result = conclude(
         argv[0],
         steps,
         ended,

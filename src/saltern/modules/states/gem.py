@@ -10,7 +10,7 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.programs import program
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.gems import Gem, checked, gem_for, gems, sources
+from saltern.modules.lib.gems import Gem, check_name, gem_for, gems, sources
 
 EXACT = re.compile(r"\d[\w.-]*")
 
@@ -52,7 +52,7 @@ def installed(
     """
     ctx.facts = {"gem": name}
     ctx.foreseen = {name: "Installed"}
-    checked(name)
+    check_name(name)
     gem = gem_for(ruby, gem_bin, user)
     there = gems(ctx, gem, name).get(name, [])
     missing = not _has(ctx, gem, name, version, there)
@@ -118,7 +118,7 @@ def removed(
         ```
     """
     ctx.facts = {"gem": name}
-    checked(name)
+    check_name(name)
     gem = gem_for(ruby, gem_bin, user)
     there = gems(ctx, gem, name).get(name, [])
     if there and not ctx.test:

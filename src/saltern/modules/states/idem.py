@@ -17,7 +17,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state as declared
 from saltern.modules.lib.engines.idem.run import Wanted, run
-from saltern.modules.lib.engines.scratch import placed
+from saltern.modules.lib.engines.scratch import path_on_disk
 
 
 @declared
@@ -104,7 +104,7 @@ def state(
     return run(
         ctx,
         Wanted(
-            sls=[placed(ctx, one) for one in sls or [name]],
+            sls=[path_on_disk(ctx, one) for one in sls or [name]],
             cwd=os.path.expanduser(cwd) if cwd else None,
             given={
                 "tree": source_dir,

@@ -25,7 +25,7 @@ def present(ctx: Context, name: str, *, persist: bool = False, mods: list[str] |
             - persist: true
         ```
     """
-    wanted = [modules.checked(one) for one in mods or [name]]
+    wanted = [modules.check_name(one) for one in mods or [name]]
 
     def differs() -> Changes:
         return {one: "loaded" for one in wanted if not _is_right(ctx, one, persist)}
@@ -47,7 +47,7 @@ def present(ctx: Context, name: str, *, persist: bool = False, mods: list[str] |
 
 
 def _is_kept(ctx: Context, name: str) -> bool:
-    return any(modules.same(name, one) for one in modules.kept(ctx))
+    return any(modules.same(name, one) for one in modules.kept_modules(ctx))
 
 
 def _is_right(ctx: Context, name: str, persist: bool) -> bool:
@@ -82,10 +82,10 @@ def absent(
             - persist: true
         ```
     """
-    unwanted = [modules.checked(one) for one in mods or [name]]
+    unwanted = [modules.check_name(one) for one in mods or [name]]
 
     def there(one: str) -> bool:
-        return any(modules.same(one, other) for other in modules.loaded(ctx))
+        return any(modules.same(one, other) for other in modules.loaded_modules(ctx))
 
     def differs() -> Changes:
         return {one: "removed" for one in unwanted if there(one) or (persist and _is_kept(ctx, one))}

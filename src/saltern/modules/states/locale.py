@@ -22,7 +22,7 @@ def system(ctx: Context, name: str) -> Result:
           locale.system: []
         ```
     """
-    locales.checked(name)
+    locales.check_name(name)
     return bring(
         ctx,
         lambda: {} if locales.current(ctx) == name else {"locale": name},
@@ -49,7 +49,7 @@ def present(ctx: Context, name: str) -> Result:
           locale.present: []
         ```
     """
-    locales.checked(name)
+    locales.check_name(name)
     return bring(
         ctx,
         lambda: {} if locales.is_available(ctx, name) else {"locale": name},

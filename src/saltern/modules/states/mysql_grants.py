@@ -71,11 +71,11 @@ def present(
     server = reach(ctx, connection)
     wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
     ssl = grants.ssl_columns(ssl_option)
-    sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
+    sight = Sight(ctx, lambda: grants.held_privileges(ctx, server, wanted), Held(wanted.privileges))
 
     def differs() -> Changes:
         have = sight.again()
-        lacks = grants.missing(wanted, have) or (wanted.option and not have.option)
+        lacks = grants.missing_privileges(wanted, have) or (wanted.option and not have.option)
         extra = revoke_first and (grants.surplus(have) or (have.option and not wanted.option))
         return {name: "Present"} if lacks or extra or not grants.ssl_holds(have.account, ssl) else {}
 
@@ -104,7 +104,7 @@ def present(
 
 def _granting(wanted: DesiredGrant, have: Held, *, revoke_first: bool) -> list[str]:
     """The missing privileges; all of them if ALL was too much and has just been revoked."""
-    some = grants.missing(wanted, have)
+    some = grants.missing_privileges(wanted, have)
     if revoke_first and ALL in grants.surplus(have):
         some = have.needed
     return grants.grant_statements(wanted, some, option=wanted.option and not have.option)
@@ -166,16 +166,16 @@ def absent(
     """
     server = reach(ctx, connection)
     wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
-    sight = Sight(ctx, lambda: grants.held(ctx, server, wanted), Held(wanted.privileges))
+    sight = Sight(ctx, lambda: grants.held_privileges(ctx, server, wanted), Held(wanted.privileges))
 
     def differs() -> Changes:
         have = sight.again()
         option = wanted.option and have.option
-        return {name: "Absent"} if grants.shared(wanted, have) or option else {}
+        return {name: "Absent"} if grants.shared_privileges(wanted, have) or option else {}
 
     def act(_: Changes) -> None:
         have = sight.last
-        taken = grants.shared(wanted, have)
+        taken = grants.shared_privileges(wanted, have)
         client.ask(ctx, server, *grants.revoke_statements(wanted, have, taken, option=wanted.option))
 
     what = f"{_shown(grant)} on {database} for {user}@{host}"

@@ -174,7 +174,7 @@ def _run(
             data=facts,
             warnings=sight.warnings,
         )
-    found = answer(server.using(database=database if sight.last else ""))
+    found = answer(server.with_values(database=database if sight.last else ""))
     _store(ctx, into, found)
     facts |= {"executed": True, "answer": found.asdict()}
     return Result(outcome=Outcome.OK, comment=str(found.asdict()), changes=changes, data=facts)

@@ -13,7 +13,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.programs import complaint, program
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
-from saltern.modules.lib.npm import QUIET, Npm, decoded, npm_for, packages, split
+from saltern.modules.lib.npm import QUIET, Npm, decode_output, npm_for, packages, split
 
 EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.-]+)?")
 
@@ -191,7 +191,7 @@ def bootstrap(
 
 
 def _problems(ctx: Context, npm: Npm) -> list[str]:
-    reported = decoded(npm.ran(ctx, "ls", "--all").out)
+    reported = decode_output(npm.ran(ctx, "ls", "--all").out)
     found = reported.get("problems") if isinstance(reported, dict) else None
     return [str(one) for one in found] if isinstance(found, list) else []
 

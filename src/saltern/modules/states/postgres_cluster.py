@@ -10,7 +10,7 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import clusters
-from saltern.modules.lib.databases.postgres.clusters import Cluster, Layout, checked
+from saltern.modules.lib.databases.postgres.clusters import Cluster, Layout, check_value
 
 
 @state
@@ -49,8 +49,8 @@ def present(
             - encoding: UTF8
         ```
     """
-    checked(version, "version")
-    checked(name, "name")
+    check_value(version, "version")
+    check_value(name, "name")
     layout = Layout(
         port=str(port or ""),
         encoding=encoding or "",
@@ -106,8 +106,8 @@ def absent(ctx: Context, name: str, *, version: str) -> Result:
             - version: '15'
         ```
     """
-    checked(version, "version")
-    checked(name, "name")
+    check_value(version, "version")
+    check_value(name, "name")
     what = f"Cluster {version}/{name}"
     return bring(
         ctx,

@@ -10,10 +10,10 @@ from saltern.modules.api.converge import Changes, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import stores
-from saltern.modules.lib.databases.postgres.client import Login, named
+from saltern.modules.lib.databases.postgres.client import Login, check_name
 from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
 from saltern.modules.lib.databases.postgres.owners import hand_over, of_others
-from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
+from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, remove_seen, words
 from saltern.modules.lib.databases.postgres.stores import Database
 
 FIXED = ("encoding", "lc_collate", "lc_ctype")  # no statement changes these later
@@ -67,7 +67,7 @@ def present(
         "tablespace": tablespace,
     }
     parts = {key: value for key, value in given.items() if value}
-    sight = Sight(ctx, lambda: stores.database(ctx, who, named(name, "name")), None)
+    sight = Sight(ctx, lambda: stores.database(ctx, who, check_name(name, "name")), None)
     if sight.last is not None:
         _unchangeable(ctx, who, sight.last, parts)
 
@@ -149,7 +149,7 @@ def absent(
     """
     who = reach(ctx, connection)
     sight = Sight(ctx, lambda: stores.database(ctx, who, name), None)
-    return removed(
+    return remove_seen(
         ctx,
         name,
         sight,

@@ -10,10 +10,10 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import named
+from saltern.modules.lib.databases.postgres.client import check_name
 from saltern.modules.lib.databases.postgres.inside import Extension
 from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
-from saltern.modules.lib.databases.postgres.sight import Sight, removed
+from saltern.modules.lib.databases.postgres.sight import Sight, remove_seen
 
 OBSOLETE = "from_version has no effect: PostgreSQL 13 and newer do not support it"
 
@@ -45,7 +45,7 @@ def present(
         ```
     """
     who = reach(ctx, connection)
-    sight = Sight(ctx, lambda: inside.extension(ctx, who, named(name, "name")), None)
+    sight = Sight(ctx, lambda: inside.extension(ctx, who, check_name(name, "name")), None)
     first = sight.last
 
     def other(have: Extension) -> dict[str, str]:
@@ -112,7 +112,7 @@ def absent(
     if restrict and cascade:
         raise Refused("restrict and cascade cannot be combined")
     sight = Sight(ctx, lambda: inside.extension(ctx, who, name), None, gone=True)
-    return removed(
+    return remove_seen(
         ctx,
         name,
         sight,

@@ -9,10 +9,10 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import named
+from saltern.modules.lib.databases.postgres.client import check_name
 from saltern.modules.lib.databases.postgres.inside import Language
 from saltern.modules.lib.databases.postgres.login import LoginArguments, reach
-from saltern.modules.lib.databases.postgres.sight import Sight, removed
+from saltern.modules.lib.databases.postgres.sight import Sight, remove_seen
 
 
 @state
@@ -37,7 +37,7 @@ def present(
         ```
     """
     who = reach(ctx, connection, maintenance_db)
-    sight = Sight(ctx, lambda: inside.language(ctx, who, named(name, "name")), None)
+    sight = Sight(ctx, lambda: inside.language(ctx, who, check_name(name, "name")), None)
     return bring(
         ctx,
         lambda: {} if sight.again() else {name: "Present"},
@@ -80,7 +80,7 @@ def absent(
     """
     who = reach(ctx, connection, maintenance_db)
     sight = Sight(ctx, lambda: inside.language(ctx, who, name), None, gone=True)
-    return removed(
+    return remove_seen(
         ctx,
         name,
         sight,

@@ -11,7 +11,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import privileges as rights
 from saltern.modules.lib.databases.postgres.holdings import Holding, look
 from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
-from saltern.modules.lib.databases.postgres.privileges import Wanted, wanted
+from saltern.modules.lib.databases.postgres.privileges import Wanted, read_wanted
 from saltern.modules.lib.databases.postgres.sight import Sight
 
 
@@ -52,7 +52,7 @@ def present(
         ```
     """
     who = reach(ctx, connection)
-    want = wanted(name, object_name, object_type, privileges, grant_option=grant_option, prepend=prepend)
+    want = read_wanted(name, object_name, object_type, privileges, grant_option=grant_option, prepend=prepend)
     sight = Sight(ctx, lambda: look(ctx, who, want), Holding(complete=False))
     return bring(
         ctx,
@@ -116,7 +116,7 @@ def absent(
         ```
     """
     who = reach(ctx, connection)
-    want = wanted(name, object_name, object_type, privileges, prepend=prepend)
+    want = read_wanted(name, object_name, object_type, privileges, prepend=prepend)
     sight = Sight(ctx, lambda: look(ctx, who, want), Holding())
     return bring(
         ctx,

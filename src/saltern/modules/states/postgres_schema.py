@@ -9,10 +9,10 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import named
+from saltern.modules.lib.databases.postgres.client import check_name
 from saltern.modules.lib.databases.postgres.inside import Schema
 from saltern.modules.lib.databases.postgres.login import LoginArguments, reach
-from saltern.modules.lib.databases.postgres.sight import Sight, removed, words
+from saltern.modules.lib.databases.postgres.sight import Sight, remove_seen, words
 
 
 @state
@@ -39,7 +39,7 @@ def present(
         ```
     """
     who = reach(ctx, connection, dbname)
-    sight = Sight(ctx, lambda: inside.schema(ctx, who, named(name, "name")), None)
+    sight = Sight(ctx, lambda: inside.schema(ctx, who, check_name(name, "name")), None)
 
     def differs() -> Changes:
         have = sight.again()
@@ -91,7 +91,7 @@ def absent(
     """
     who = reach(ctx, connection, dbname)
     sight = Sight(ctx, lambda: inside.schema(ctx, who, name), None, gone=True)
-    return removed(
+    return remove_seen(
         ctx,
         name,
         sight,

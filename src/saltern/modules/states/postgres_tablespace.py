@@ -11,9 +11,9 @@ from saltern.modules.api.converge import Changes, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import stores
-from saltern.modules.lib.databases.postgres.client import named
+from saltern.modules.lib.databases.postgres.client import check_name
 from saltern.modules.lib.databases.postgres.login import MaintenanceArguments, reach
-from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
+from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, remove_seen, words
 from saltern.modules.lib.databases.postgres.stores import Tablespace
 
 
@@ -55,8 +55,8 @@ def present(
     who = reach(ctx, connection)
     if not os.path.isabs(directory):
         raise Refused(f"directory must be an absolute path, such as /srv/postgres, not {directory!r}")
-    settings = {named(key, "an option"): str(value) for key, value in (options or {}).items()}
-    sight = Sight(ctx, lambda: stores.tablespace(ctx, who, named(name, "name")), None)
+    settings = {check_name(key, "an option"): str(value) for key, value in (options or {}).items()}
+    sight = Sight(ctx, lambda: stores.tablespace(ctx, who, check_name(name, "name")), None)
     if sight.last is not None and sight.last.location != os.path.normpath(directory):
         raise Refused(
             f"tablespace {name!r} is in {sight.last.location}, not in {directory}; it cannot be moved, "
@@ -118,7 +118,7 @@ def absent(
     """
     who = reach(ctx, connection)
     sight = Sight(ctx, lambda: stores.tablespace(ctx, who, name), None)
-    return removed(
+    return remove_seen(
         ctx,
         name,
         sight,

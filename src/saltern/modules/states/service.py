@@ -14,10 +14,10 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused, schema_of
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.services.processes import pids_of
 from saltern.modules.lib.services.providers import manager
-from saltern.modules.lib.services.react import reacted, reaction
+from saltern.modules.lib.services.react import react, reaction
 from saltern.modules.lib.services.settle import DesiredService, facts, settle
 
 
@@ -149,7 +149,7 @@ QUIETLY_UNUSED = frozenset({"provider", "timeout", "restart", "runlevels", "skip
 
 
 def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
-    return unused(rest, QUIETLY_UNUSED, schema_of(running.body, skip=2).params) if rest else ()
+    return unused_warnings(rest, QUIETLY_UNUSED, schema_of(running.body, skip=2).params) if rest else ()
 
 
 def _brought(
@@ -262,6 +262,6 @@ def mod_watch(
     verb, moves = reaction(managing, sfun, runs, reload=reload, full_restart=full_restart, force=force)
     if ctx.test:
         return would_change(f"Service {name} would be {verb}", {name: True}, facts(managing, seen))
-    return reacted(
+    return react(
         ctx, managing, name, verb, moves, no_block=no_block, delay=init_delay, runs=sfun == "running"
     )

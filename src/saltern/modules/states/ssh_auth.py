@@ -13,7 +13,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib import ssh_keys as ssh
-from saltern.modules.lib.authorized_keys import merged, without
+from saltern.modules.lib.authorized_keys import merge_keys, without
 from saltern.modules.lib.files import sources
 from saltern.modules.lib.ssh_keys import Home, Key
 
@@ -44,8 +44,8 @@ def _wanted(
     if "\n" in comment:
         raise Refused("a comment cannot have more than one line")
     if not source:
-        return [ssh.given(name, enc, comment, chosen)]
-    keys = [ssh.given(line, enc, "", chosen) for line in _texts(ctx, name, source, source_hash)]
+        return [ssh.read_key(name, enc, comment, chosen)]
+    keys = [ssh.read_key(line, enc, "", chosen) for line in _texts(ctx, name, source, source_hash)]
     if not keys:
         raise Refused(f"{source} contains no public key")
     return keys
@@ -145,7 +145,7 @@ def present(
     wanted = _wanted(ctx, name, enc, comment, source, source_hash, options)
     home = _find_home(ctx, user)
     path = ssh.file_of(home, config) if home else config
-    lines, changes = merged(ssh.lines_of(path) if home else [], wanted)
+    lines, changes = merge_keys(ssh.lines_of(path) if home else [], wanted)
     what = source or f"{wanted[0].blob[:20]}…"
     return _settle(
         ctx,
@@ -237,14 +237,14 @@ def manage(
         ```
     """
     ctx.facts = {"user": user}
-    wanted = [ssh.given(text, enc, "", _options(options)) for text in ssh_keys]
+    wanted = [ssh.read_key(text, enc, "", _options(options)) for text in ssh_keys]
     wanted = [key if key.comment or not comment else replace(key, comment=comment) for key in wanted]
     home = _find_home(ctx, user)
     path = ssh.file_of(home, config) if home else config
     there = ssh.lines_of(path) if home else []
     others = {key.blob for line in there if (key := ssh.parse(line))} - {key.blob for key in wanted}
     kept, removed = without(there, others)
-    lines, changes = merged(kept, wanted)
+    lines, changes = merge_keys(kept, wanted)
     words = (
         f"The keys of user {user} are in the correct state",
         f"The keys of user {user} are set to be changed",

@@ -52,7 +52,7 @@ def present(
         ```
     """
     ctx.facts = {"host": name}
-    if key and fingerprint and not known.fits(Host("", "", ssh.given(key, enc).blob), fingerprint):
+    if key and fingerprint and not known.fits(Host("", "", ssh.read_key(key, enc).blob), fingerprint):
         raise Refused("key and fingerprint do not belong together")
     where = known.address(name, port)
     path, home = _place(ctx, user, config)
@@ -66,7 +66,7 @@ def present(
         "new": [host.as_data(name) for host in new],
     }
     if not ctx.test:
-        written = known.hashed if hash_known_hosts else str
+        written = known.hash_name if hash_known_hosts else str
         added = [f"{written(where)} {host.kind} {host.blob}" for host in new]
         ssh.write_private(path, [*known.without(lines, where), *added], home, 0o600 if home else 0o644)
         new = known.of(ssh.lines_of(path), where)
@@ -85,7 +85,7 @@ def _place(ctx: Context, user: str | None, config: str | None) -> tuple[str, ssh
 
 def _right(old: list[Host], key: str | None, fingerprint: str | None, enc: str | None) -> bool:
     if key:
-        return [host.blob for host in old] == [ssh.given(key, enc).blob]
+        return [host.blob for host in old] == [ssh.read_key(key, enc).blob]
     if fingerprint:
         return bool(old) and all(known.fits(host, fingerprint) for host in old)
     if enc:
@@ -104,7 +104,7 @@ def _wanted(
     timeout: int,
 ) -> list[Host]:
     if key:
-        one = ssh.given(key, enc)
+        one = ssh.read_key(key, enc)
         return [Host("", one.kind, one.blob)]
     found = known.scan(ctx, name, port, enc, timeout)
     if fingerprint:

@@ -40,10 +40,10 @@ def present(ctx: Context, name: str, *, value: object, config: str | None = None
         return None if found is None else sysctl.normal(found)
 
     def differs() -> Changes:
-        return {} if (sysctl.running(name), kept()) == (wanted, wanted) else {name: wanted}
+        return {} if (sysctl.running_value(name), kept()) == (wanted, wanted) else {name: wanted}
 
     def act(_: Changes) -> None:
-        if sysctl.running(name) != wanted:
+        if sysctl.running_value(name) != wanted:
             sysctl.assign(name, wanted)
         if kept() != wanted:
             ctx.host.makedirs(os.path.dirname(file))
@@ -53,7 +53,12 @@ def present(ctx: Context, name: str, *, value: object, config: str | None = None
         ctx,
         differs,
         act,
-        facts=lambda: {"name": name, "running": sysctl.running(name), "at boot": kept(), "config": file},
+        facts=lambda: {
+            "name": name,
+            "running": sysctl.running_value(name),
+            "at boot": kept(),
+            "config": file,
+        },
         words=Words(
             f"Kernel parameter {name} is {wanted}",
             f"Kernel parameter {name} would be set to {wanted}",

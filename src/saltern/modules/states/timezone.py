@@ -25,7 +25,7 @@ def system(ctx: Context, name: str, *, utc: bool = True) -> Result:
         ```
     """
     if not ctx.test:  # an earlier state may install tzdata
-        clock.checked(name)
+        clock.check_zone(name)
     wanted = "UTC" if utc else "localtime"
 
     def differs() -> Changes:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from saltern.language.nature import Nature
 from saltern.language.result import Result
-from saltern.modules.api.commands import environment, listed
+from saltern.modules.api.commands import environment, list_of_texts
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import output
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.pip.command import Pip, forget, install, packages
 from saltern.modules.lib.pip.words import options, requirement_files
@@ -116,7 +116,7 @@ def managed(
         user=user,
     )
     with requirement_files(ctx, requirements, user) as named:
-        wanted = listed(pip_pkgs)
+        wanted = list_of_texts(pip_pkgs)
         if bad := [one for one in wanted if one.startswith("-") or not one.strip()]:
             raise Refused(f"{bad[0]!r} is not a requirement")
         words = [*options(given), *named, *(["--", *wanted] if wanted else [])]
@@ -127,7 +127,7 @@ def managed(
             env=environment(env_vars),
         )
         todo = words if named or wanted else []
-        return _managed(ctx, env, how, venv_bin, todo, clear, unused(rest, MEANINGLESS))
+        return _managed(ctx, env, how, venv_bin, todo, clear, unused_warnings(rest, MEANINGLESS))
 
 
 def _managed(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltern.modules.api.argv import CARRY_OPTIONS, END, WITHOUT_END, GuardedHost, dashed, vector
+from saltern.modules.api.argv import CARRY_OPTIONS, END, WITHOUT_END, GuardedHost, option_like_words, vector
 from saltern.modules.api.params import BadArgument
 from saltern.testing.memory import MemoryHost
 
@@ -31,7 +31,7 @@ def test_a_vector_keeps_values_out_of_the_place_of_options(values: list[str], pr
 def test_what_was_given_reaches_no_program_as_an_option(
     value: str, before: list[str], after: list[str]
 ) -> None:
-    words = dashed([("rev", value)])
+    words = option_like_words([("rev", value)])
     argv = ["git", *before, value, *after]
     options = argv[1 : argv.index(END)] if END in argv else argv[1:]
     host = MemoryHost()
@@ -57,7 +57,7 @@ def test_what_was_given_reaches_no_program_as_an_option(
     ],
 )
 def test_only_the_words_of_the_user_are_looked_at(argv: list[str], refused: bool) -> None:
-    guarded = GuardedHost(MemoryHost(), dashed([("remote", ["--upload-pack=x"])]))
+    guarded = GuardedHost(MemoryHost(), option_like_words([("remote", ["--upload-pack=x"])]))
     if refused:
         with pytest.raises(BadArgument, match="begins with a dash"):
             guarded.run(argv)
@@ -68,7 +68,7 @@ def test_only_the_words_of_the_user_are_looked_at(argv: list[str], refused: bool
 def test_a_program_that_outlives_us_is_looked_at_too() -> None:
     from saltern.system.host import LocalHost, kept_runner
 
-    words = dashed([("name", "--evil")])
+    words = option_like_words([("name", "--evil")])
     with pytest.raises(BadArgument):
         kept_runner(GuardedHost(LocalHost(), words))(["apt-get", "install", "--evil"])
     host = MemoryHost()
@@ -77,6 +77,6 @@ def test_a_program_that_outlives_us_is_looked_at_too() -> None:
 
 
 def test_arguments_that_carry_options_are_free_and_have_their_page() -> None:
-    assert dashed([("opts", "--depth=1"), ("args", ["-x"]), ("depth", "-1")]) == frozenset()
+    assert option_like_words([("opts", "--depth=1"), ("args", ["-x"]), ("depth", "-1")]) == frozenset()
     page = (Path(__file__).parents[4] / "docs/internals/arguments.md").read_text()
     assert [name for name in sorted(CARRY_OPTIONS) if f"`{name}`" not in page] == []

@@ -50,14 +50,14 @@ def list_(
         ```
     """
     from saltern.modules.lib.archives.formats import Packed, contents, form_of
-    from saltern.modules.lib.archives.material import located
+    from saltern.modules.lib.archives.material import locate
     from saltern.modules.lib.files.sources import Fetch
 
     given = words(options) if options else []
     if strip_components:
         given.append(f"--strip-components={strip_components}")
     fetch = Fetch(source_hash=source_hash or "", skip_verify=True, keep_source=False)
-    with explain_errors(name), located(ctx, name, fetch) as (url, path):
+    with explain_errors(name), locate(ctx, name, fetch) as (url, path):
         packed = Packed(path=path, form=form_of(archive_format, url, path), options=tuple(given))
         _, found = contents(ctx, packed)
     names = {kind: sorted(_names(found, kind)) for kind in KINDS}

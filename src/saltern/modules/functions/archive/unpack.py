@@ -18,7 +18,7 @@ from saltern.modules.lib.archives import judge, tars, tools, zips
 from saltern.modules.lib.archives.entries import Entry, Meter, limits_of
 from saltern.modules.lib.archives.extract import extract
 from saltern.modules.lib.archives.tools import check_options
-from saltern.modules.lib.archives.unpack_directory import Staged, staged, staging
+from saltern.modules.lib.archives.unpack_directory import Staged, make_scratch, staged_members
 from saltern.system import files
 from saltern.system.rooted import Rooted
 
@@ -66,7 +66,7 @@ def tar(
     check_options(given)
     path = os.path.join(cwd or "/", tarfile)
     into = os.path.join(cwd or "/", dest or "")
-    with explain_errors(tarfile), staging() as scratch:
+    with explain_errors(tarfile), make_scratch() as scratch:
         judge.check(tars.entries(ctx, path, limits_of(ctx)))
         printed = said(ctx, [*argv, "-C", scratch.path, *found(sources, cwd)], what="tar failed", cwd=cwd)
         _move_in(ctx, scratch.path, path, into)
@@ -87,7 +87,7 @@ def _move_in(
     files.make_directories(into)
     kept = Staged(path=scratch, owners=True, modes=True)
     with Rooted(into) as tree:
-        return extract(staged(kept, Meter(limits_of(ctx), path)), tree, wanted)
+        return extract(staged_members(kept, Meter(limits_of(ctx), path)), tree, wanted)
 
 
 @function
@@ -161,7 +161,7 @@ def cmd_unzip(
     check_options(given)
     secret = ["-P", password] if password else []
     left_out = ["-x", *texts(excludes)] if excludes is not None else []
-    with explain_errors(zip_file), staging() as scratch:
+    with explain_errors(zip_file), make_scratch() as scratch:
         judge.check(zips.entries(path, limits_of(ctx), password))
         argv = ["unzip", "-o", *secret, *given, path, "-d", scratch.path, *left_out]
         printed = output(ctx, argv, what="unzip failed", secrets=[password])

@@ -196,7 +196,7 @@ def signal(ctx: Context, name: str, signal: str) -> bool:
         $ saltern call docker.signal web SIGHUP
         ```
     """
-    engine(ctx).ask("POST", f"/containers/{lifecycle.checked(name)}/kill", {"signal": signal})
+    engine(ctx).ask("POST", f"/containers/{lifecycle.check_name(name)}/kill", {"signal": signal})
     return True
 
 

@@ -10,7 +10,7 @@ from saltern.modules.functions.docker.container_query import the
 from saltern.modules.lib.containers import lifecycle
 from saltern.modules.lib.containers.engine import engine
 from saltern.modules.lib.containers.lifecycle import STOPPED
-from saltern.modules.lib.containers.once import Once, Reading, finished
+from saltern.modules.lib.containers.once import Once, Reading, run_to_end
 
 Moved = dict[str, Any]
 
@@ -59,7 +59,7 @@ def rename(ctx: Context, name: str, new_name: str) -> bool:
         $ saltern call docker.rename web web-old
         ```
     """
-    lifecycle.rename(engine(ctx), lifecycle.checked(name), lifecycle.checked(new_name))
+    lifecycle.rename(engine(ctx), lifecycle.check_name(name), lifecycle.check_name(new_name))
     return True
 
 
@@ -151,4 +151,4 @@ def run_container(
         client_timeout=client_timeout,
     )
     once.refuse_existing(replace=replace, force=force)
-    return once.started(bg=True) if bg else finished(once, Reading())
+    return once.started(bg=True) if bg else run_to_end(once, Reading())

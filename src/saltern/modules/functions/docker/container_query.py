@@ -17,7 +17,7 @@ KINDS = {0: "Changed", 1: "Added", 2: "Deleted"}
 
 def the(docker: Engine, name: str) -> Seen:
     """The container with this name or ID. Raises ``Refused`` if there is none."""
-    seen = docker.find(f"/containers/{lifecycle.checked(name)}/json")
+    seen = docker.find(f"/containers/{lifecycle.check_name(name)}/json")
     if seen is None:
         raise Refused(f"there is no container {name!r}")
     return seen
@@ -81,7 +81,7 @@ def exists(ctx: Context, name: str) -> bool:
         $ saltern call docker.exists web
         ```
     """
-    return engine(ctx).find(f"/containers/{lifecycle.checked(name)}/json") is not None
+    return engine(ctx).find(f"/containers/{lifecycle.check_name(name)}/json") is not None
 
 
 @function
@@ -170,7 +170,7 @@ def top(ctx: Context, name: str) -> list[dict[str, str]]:
         $ saltern call docker.top web
         ```
     """
-    reported = engine(ctx).get(f"/containers/{lifecycle.checked(name)}/top")
+    reported = engine(ctx).get(f"/containers/{lifecycle.check_name(name)}/top")
     return [dict(zip(reported["Titles"], row, strict=False)) for row in reported["Processes"]]
 
 
@@ -222,7 +222,7 @@ def diff(ctx: Context, name: str) -> dict[str, list[str]]:
         $ saltern call docker.diff web
         ```
     """
-    reported = engine(ctx).get(f"/containers/{lifecycle.checked(name)}/changes") or []
+    reported = engine(ctx).get(f"/containers/{lifecycle.check_name(name)}/changes") or []
     found: dict[str, list[str]] = {}
     for one in reported:
         found.setdefault(KINDS[one["Kind"]], []).append(one["Path"])

@@ -129,7 +129,7 @@ def export(
         ```
     """
     return _saved(
-        ctx, f"/containers/{lifecycle.checked(name)}/export", path, overwrite, makedirs, compression
+        ctx, f"/containers/{lifecycle.check_name(name)}/export", path, overwrite, makedirs, compression
     )
 
 
@@ -156,7 +156,7 @@ def save(
         $ saltern call docker.save busybox:1.36 /srv/busybox.tar
         ```
     """
-    return _saved(ctx, f"/images/{images.checked(name)}/get", path, overwrite, makedirs, compression)
+    return _saved(ctx, f"/images/{images.check_name(name)}/get", path, overwrite, makedirs, compression)
 
 
 def _saved(

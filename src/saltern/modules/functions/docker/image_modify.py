@@ -48,9 +48,9 @@ def push(ctx: Context, /, image: str, **_: Ignored) -> dict[str, Any]:
         $ saltern call docker.push registry.example.org/web:1.0
         ```
     """
-    repository, tag = store.split(store.checked(image))
+    repository, tag = store.split(store.check_name(image))
     # Engines require the header even if it is empty.
-    headers = registries.header(ctx, repository) or {registries.HEADER: registries.encoded({})}
+    headers = registries.header(ctx, repository) or {registries.HEADER: registries.encode_entry({})}
     path, query = f"/images/{repository}/push", {"tag": tag or "latest"}
     body = engine(ctx).ask("POST", path, query, headers=headers, timeout=store.LONG).body
     return {"Layers": moved(progress(body))}

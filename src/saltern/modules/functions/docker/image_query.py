@@ -111,7 +111,7 @@ def history(ctx: Context, name: str, quiet: bool = False) -> list[Any]:
         $ saltern call docker.history busybox:1.36 quiet=True
         ```
     """
-    reported: list[dict[str, Any]] = engine(ctx).get(f"/images/{store.checked(name)}/history")
+    reported: list[dict[str, Any]] = engine(ctx).get(f"/images/{store.check_name(name)}/history")
     steps = list(reversed(reported))
     return [one.get("CreatedBy") for one in steps] if quiet else steps
 

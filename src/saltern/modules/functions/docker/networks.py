@@ -14,7 +14,7 @@ from saltern.modules.lib.containers.engine import Engine, Seen, engine
 
 
 def _the(docker: Engine, name: str) -> Seen:
-    seen = docker.find(f"/networks/{lifecycle.checked(name)}")
+    seen = docker.find(f"/networks/{lifecycle.check_name(name)}")
     if seen is None:
         raise Refused(f"there is no network {name!r}")
     return seen
@@ -108,7 +108,7 @@ def create_network(
     given = {"subnet": subnet, "iprange": iprange, "gateway": gateway}
     flags = {"Internal": internal, "EnableIPv6": enable_ipv6, "Attachable": attachable}
     want = nets.DesiredNetwork(
-        name=lifecycle.checked(name),
+        name=lifecycle.check_name(name),
         driver=driver,
         options=values.settings(driver_opts or {}),
         labels=values.labels(labels or {}),
@@ -131,7 +131,7 @@ def remove_network(ctx: Context, network_id: str) -> bool:
         $ saltern call docker.remove_network backend
         ```
     """
-    engine(ctx).ask("DELETE", f"/networks/{lifecycle.checked(network_id)}")
+    engine(ctx).ask("DELETE", f"/networks/{lifecycle.check_name(network_id)}")
     return True
 
 

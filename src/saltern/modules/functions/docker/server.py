@@ -57,9 +57,9 @@ def inspect(ctx: Context, name: str) -> dict[str, Any]:
         ```
     """
     docker = engine(ctx)
-    paths = [f"/images/{images.checked(name)}/json"]
+    paths = [f"/images/{images.check_name(name)}/json"]
     if "/" not in name and ":" not in name:  # only images have such names
-        lifecycle.checked(name)
+        lifecycle.check_name(name)
         paths = [f"/containers/{name}/json", *paths, f"/volumes/{name}", f"/networks/{name}"]
     found = next((one for one in map(docker.find, paths) if one is not None), None)
     if found is None:
@@ -111,7 +111,7 @@ def login(ctx: Context, *registries_: str) -> dict[str, Any]:
         $ saltern call docker.login registry.example.org
         ```
     """
-    known = registries.configured(ctx)
+    known = registries.configured_registries(ctx)
     chosen = {one: entry for one, entry in known.items() if not registries_ or one in registries_}
     missing = [one for one in registries_ if one not in known]
     if missing or not chosen:
@@ -146,7 +146,7 @@ def logout(ctx: Context, *registries_: str) -> dict[str, Any]:
         $ saltern call docker.logout registry.example.org
         ```
     """
-    chosen = registries_ or tuple(registries.configured(ctx))
+    chosen = registries_ or tuple(registries.configured_registries(ctx))
     for one in chosen:
         registries.remember(ctx, one, None)
     return {"Results": dict.fromkeys(chosen, True)}

@@ -44,7 +44,7 @@ def inspect_volume(ctx: Context, name: str) -> dict[str, Any]:
         $ saltern call docker.inspect_volume web-data
         ```
     """
-    seen = engine(ctx).find(f"/volumes/{lifecycle.checked(name)}")
+    seen = engine(ctx).find(f"/volumes/{lifecycle.check_name(name)}")
     if seen is None:
         raise Refused(f"there is no volume {name!r}")
     return seen
@@ -66,7 +66,7 @@ def create_volume(
         $ saltern call docker.create_volume web-data
         ```
     """
-    body = {"Name": lifecycle.checked(name), "Driver": driver, "DriverOpts": settings(driver_opts or {})}
+    body = {"Name": lifecycle.check_name(name), "Driver": driver, "DriverOpts": settings(driver_opts or {})}
     made: dict[str, Any] = engine(ctx).data("POST", "/volumes/create", body=body)
     return made
 
@@ -83,5 +83,5 @@ def remove_volume(ctx: Context, name: str) -> bool:
         $ saltern call docker.remove_volume web-data
         ```
     """
-    engine(ctx).ask("DELETE", f"/volumes/{lifecycle.checked(name)}")
+    engine(ctx).ask("DELETE", f"/volumes/{lifecycle.check_name(name)}")
     return True

@@ -12,10 +12,10 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.functions.file.write import codec_of, read_text, write_text
 from saltern.modules.lib.files.comment_forms import Forms
-from saltern.modules.lib.files.diffs import unified
+from saltern.modules.lib.files.diffs import unified_diff_of
 from saltern.modules.lib.files.edit import backup_suffix
 from saltern.modules.lib.files.line_change import Order, changer
-from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.patterns import compile_pattern
 from saltern.modules.lib.files.replacement import flag_bits, replacer
 from saltern.modules.lib.files.write import back_up
 from saltern.system import files
@@ -34,7 +34,7 @@ def _edited(
         return "" if show else False
     back_up(ctx, full, seen, backup_suffix(backup))
     write_text(full, new, encoding)
-    return unified(old, new) if show else True
+    return unified_diff_of(old, new) if show else True
 
 
 @function
@@ -84,13 +84,13 @@ def replace(
     put = "append" if append_if_not_found else "prepend" if prepend_if_not_found else ""
     extra = repl if not_found_content is None else not_found_content
     with explain_errors(path):
-        search = compiled(pattern, flag_bits(flags))
+        search = compile_pattern(pattern, flag_bits(flags))
         old = read_text(full, encoding)
         if search_only:
             return search.search(old) is not None
         new = replacer(search, str(repl), int(count), backslash_literal, put, str(extra))(old)
         if dry_run:
-            return unified(old, new) if show_changes else new != old
+            return unified_diff_of(old, new) if show_changes else new != old
         return _edited(ctx, path, new, backup, show_changes, encoding)
 
 

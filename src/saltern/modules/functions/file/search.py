@@ -14,7 +14,7 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.errors import expanded, explain_errors
 from saltern.modules.lib.files import owners
 from saltern.modules.lib.files.diffs import difference
-from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.patterns import compile_pattern
 from saltern.modules.lib.files.replacement import flag_bits
 from saltern.modules.lib.files.walk import below
 from saltern.system import files
@@ -95,7 +95,7 @@ def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool
     if not os.path.isfile(expanded(path)):
         return False
     with explain_errors(path):
-        search = compiled(regex).search
+        search = compile_pattern(regex).search
     return any(search(line.lstrip(lchar) if lchar else line) for line in _text(path).splitlines())
 
 
@@ -140,7 +140,7 @@ def search(
         return False
     with explain_errors(path):
         bits = flag_bits(flags) | (re.MULTILINE | re.DOTALL if multiline else 0)
-        return compiled(pattern, bits).search(_text(path)) is not None
+        return compile_pattern(pattern, bits).search(_text(path)) is not None
 
 
 @function
@@ -206,7 +206,7 @@ SPANS: dict[str, int] = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
 
 def _regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     with explain_errors(pattern):
-        return compiled(pattern, flags)
+        return compile_pattern(pattern, flags)
 
 
 def _glob(pattern: str, flags: int = 0) -> re.Pattern[str]:

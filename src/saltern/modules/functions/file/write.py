@@ -8,7 +8,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.errors import absolute, explain_errors
-from saltern.modules.lib.files.edit import ended
+from saltern.modules.lib.files.edit import end_line
 from saltern.system import files
 
 
@@ -52,7 +52,7 @@ def write(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     lines = _lines(args, kwargs)
     full = absolute(path)
     with explain_errors(path):
-        write_text(full, "".join(ended(line) or "\n" for line in lines))
+        write_text(full, "".join(end_line(line) or "\n" for line in lines))
     return f"{path}: wrote {len(lines)} lines"
 
 
@@ -70,7 +70,7 @@ def append(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     lines = _lines(args, kwargs)
     full = absolute(path)
     with explain_errors(path):
-        write_text(full, ended(read_text(full)) + "".join(ended(line) or "\n" for line in lines))
+        write_text(full, end_line(read_text(full)) + "".join(end_line(line) or "\n" for line in lines))
     return f"{path}: wrote {len(lines)} lines"
 
 
@@ -88,7 +88,7 @@ def prepend(ctx: Context, /, path: str, *args: str, **kwargs: object) -> str:
     lines = _lines(args, kwargs)
     full = absolute(path)
     with explain_errors(path):
-        write_text(full, "".join(ended(line) or "\n" for line in lines) + read_text(full))
+        write_text(full, "".join(end_line(line) or "\n" for line in lines) + read_text(full))
     return f"{path}: put {len(lines)} lines first"
 
 

@@ -13,7 +13,7 @@ def ask(ctx: Context, *args: str, permanent: bool) -> str:
 
 
 def of_zone(zone: str | None) -> list[str]:
-    return [f"--zone={firewalld.checked(zone, 'a zone')}"] if zone else []
+    return [f"--zone={firewalld.check_name(zone, 'a zone')}"] if zone else []
 
 
 def reload_if(ctx: Context, wanted: bool) -> None:

@@ -17,7 +17,7 @@ def _parts(ctx: Context, service: str, what: str) -> list[str]:
 
 
 def _change(ctx: Context, service: str, option: str, which: str) -> str:
-    name = firewalld.checked(service, "a service")
+    name = firewalld.check_name(service, "a service")
     return ask(ctx, f"--service={name}", f"{option}={firewalld.value(which, option)}", permanent=True)
 
 
@@ -49,7 +49,7 @@ def new_service(ctx: Context, name: str, restart: bool = True) -> str:
         $ saltern call firewalld.new_service saltern
         ```
     """
-    said = ask(ctx, f"--new-service={firewalld.checked(name, 'a service')}", permanent=True)
+    said = ask(ctx, f"--new-service={firewalld.check_name(name, 'a service')}", permanent=True)
     reload_if(ctx, restart)
     return said
 
@@ -67,7 +67,7 @@ def delete_service(ctx: Context, name: str, restart: bool = True) -> str:
         $ saltern call firewalld.delete_service saltern
         ```
     """
-    said = ask(ctx, f"--delete-service={firewalld.checked(name, 'a service')}", permanent=True)
+    said = ask(ctx, f"--delete-service={firewalld.check_name(name, 'a service')}", permanent=True)
     reload_if(ctx, restart)
     return said
 

@@ -70,7 +70,7 @@ def set_default_zone(ctx: Context, zone: str) -> str:
         $ saltern call firewalld.set_default_zone home
         ```
     """
-    return firewalld.reach(ctx).either(ctx, f"--set-default-zone={firewalld.checked(zone, 'a zone')}")
+    return firewalld.reach(ctx).either(ctx, f"--set-default-zone={firewalld.check_name(zone, 'a zone')}")
 
 
 @function
@@ -116,7 +116,7 @@ def new_zone(ctx: Context, zone: str, restart: bool = True) -> str:
         $ saltern call firewalld.new_zone saltern
         ```
     """
-    said = ask(ctx, f"--new-zone={firewalld.checked(zone, 'a zone')}", permanent=True)
+    said = ask(ctx, f"--new-zone={firewalld.check_name(zone, 'a zone')}", permanent=True)
     reload_if(ctx, restart)
     return said
 
@@ -134,7 +134,7 @@ def delete_zone(ctx: Context, zone: str, restart: bool = True) -> str:
         $ saltern call firewalld.delete_zone saltern
         ```
     """
-    said = ask(ctx, f"--delete-zone={firewalld.checked(zone, 'a zone')}", permanent=True)
+    said = ask(ctx, f"--delete-zone={firewalld.check_name(zone, 'a zone')}", permanent=True)
     reload_if(ctx, restart)
     return said
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from saltern.modules.api.argv import vector
-from saltern.modules.api.commands import listed
+from saltern.modules.api.commands import list_of_texts
 from saltern.modules.api.context import Context
-from saltern.modules.api.declare import Function, documented, function
+from saltern.modules.api.declare import Function, function, make_docstring
 from saltern.modules.api.params import BadArgument
 from saltern.modules.functions.file.errors import absolute
 from saltern.modules.functions.git.query import here, options
@@ -22,7 +22,7 @@ def _simple(verb: str, call: str, answer: str) -> Function[..., str]:
         return here(ctx, cwd, user).out(verb, *options(opts), *([rev] if rev else []))
 
     said = f"Run ``git {verb}`` in a repository. Returns its output."
-    run.doc = documented(said, f"git.{verb} /srv/checkout {call}", answer)
+    run.doc = make_docstring(said, f"git.{verb} /srv/checkout {call}", answer)
     return run
 
 
@@ -54,7 +54,7 @@ def fetch(
         ```
     """
     git = Git(ctx, absolute(cwd), user=user, login=login(identity))
-    specs = refspecs.split(",") if isinstance(refspecs, str) else listed(refspecs)
+    specs = refspecs.split(",") if isinstance(refspecs, str) else list_of_texts(refspecs)
     how = ["--force"] if force else []
     return git.out(*vector(["fetch", *how, *options(opts)], *([remote] if remote else []), *specs))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from saltern.modules.api.commands import listed
+from saltern.modules.api.commands import list_of_texts
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
@@ -16,7 +16,7 @@ from saltern.modules.lib.git.command import Git, login
 
 
 def _paths(filename: object) -> list[str]:
-    found = listed(filename)
+    found = list_of_texts(filename)
     if not found:
         raise BadArgument("filename needs at least one file")
     return found
@@ -89,7 +89,7 @@ def commit(
         $ saltern call git.commit /srv/checkout 'Nothing yet' opts=--allow-empty
         ```
     """
-    files = ["--", *listed(filename)] if filename else []
+    files = ["--", *list_of_texts(filename)] if filename else []
     return here(ctx, cwd, user).out("commit", "-m", str(message), *options(opts), *files)
 
 

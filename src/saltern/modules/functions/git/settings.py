@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saltern.modules.api.commands import listed
+from saltern.modules.api.commands import list_of_texts
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
@@ -77,7 +77,7 @@ def config_set(
         raise BadArgument("give value or multivar, and not both")
     path, scope = _where(cwd, kwargs)
     git = Git(ctx, path, user=user)
-    values = multivar.split(",") if isinstance(multivar, str) else listed(multivar)
+    values = multivar.split(",") if isinstance(multivar, str) else list_of_texts(multivar)
     for at, one in enumerate([str(value)] if value is not None else values):
         how = "--add" if at or (value is not None and kwargs.get("add")) else "--replace-all"
         git.out("config", *scope, how, key, one)

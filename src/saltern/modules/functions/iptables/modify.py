@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.api.programs import said
-from saltern.modules.api.refused import Refused, known
+from saltern.modules.api.programs import error_text
+from saltern.modules.api.refused import Refused, check_known
 from saltern.modules.lib.firewalls import iptables, iptables_rule
 from saltern.modules.lib.firewalls.iptables import PROGRAMS
 
@@ -18,7 +18,7 @@ def _done(ctx: Context, table: str, chain: str, family: str, *args: str) -> str:
     """Run iptables. Returns its error message, as Salt does; empty on success."""
     where = iptables.place(table, chain, family, whole_table=args[0] == "-F")
     ran = iptables.run(ctx, where, *args, accept=(0, 1, 2, 3, 4))
-    return said(ran) or f"exit code {ran.code}" if ran.code else ""
+    return error_text(ran) or f"exit code {ran.code}" if ran.code else ""
 
 
 @function
@@ -54,7 +54,7 @@ def save(ctx: Context, filename: str | None = None, family: str = "ipv4") -> str
         $ saltern call iptables.save
         ```
     """
-    known(family, PROGRAMS, "family")
+    check_known(family, PROGRAMS, "family")
     file = filename or iptables.file_of(ctx, family)
     iptables.save(ctx, family, file)
     return file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import tool
-from saltern.modules.api.refused import Refused, known
+from saltern.modules.api.refused import Refused, check_known
 from saltern.modules.lib.firewalls import iptables, iptables_rule, iptables_saved
 from saltern.modules.lib.firewalls.iptables import PROGRAMS
 
@@ -22,7 +22,7 @@ def version(ctx: Context, family: str = "ipv4") -> str:
         $ saltern call iptables.version
         ```
     """
-    known(family, PROGRAMS, "family")
+    check_known(family, PROGRAMS, "family")
     return tool(ctx, PROGRAMS[family], "--version").out.split()[1]
 
 
@@ -60,7 +60,7 @@ def build_rule(
     for value, what in ((chain, "chain"), (command, "command")):
         if not value:
             raise Refused(f"{what} is missing; the whole command needs it")
-    known(family, PROGRAMS, "family")
+    check_known(family, PROGRAMS, "family")
     flag = f"-{command}" if len(command) == 1 else f"--{command}"
     parts = (PROGRAMS[family], "--wait", "-t", table, flag, chain, str(position), rule)
     return " ".join(part for part in parts if part)
@@ -78,7 +78,7 @@ def get_rules(ctx: Context, family: str = "ipv4") -> dict[str, dict[str, dict[st
         $ saltern call iptables.get_rules
         ```
     """
-    known(family, PROGRAMS, "family")
+    check_known(family, PROGRAMS, "family")
     return iptables_saved.data(tool(ctx, f"{PROGRAMS[family]}-save").out)
 
 
@@ -97,7 +97,7 @@ def get_saved_rules(
         $ saltern call iptables.get_saved_rules
         ```
     """
-    known(family, PROGRAMS, "family")
+    check_known(family, PROGRAMS, "family")
     return iptables_saved.data(ctx.host.read(conf_file or iptables.file_of(ctx, family)) or "")
 
 

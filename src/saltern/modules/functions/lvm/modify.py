@@ -10,7 +10,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.functions.lvm.query import lvdisplay, vgdisplay
 from saltern.modules.lib.volumes import report, tools
-from saltern.modules.lib.volumes.arguments import checked_name, listed
+from saltern.modules.lib.volumes.arguments import checked_name, list_devices
 
 
 def _tried(act: Callable[[], None], done: str) -> str:
@@ -28,7 +28,7 @@ def _on_volumes(
     """Act on the devices that are (or are not yet) physical volumes; skip or report the others."""
     try:
         todo = []
-        for device in listed(devices):
+        for device in list_devices(devices):
             if not os.path.exists(device):
                 return f"{device} does not exist"
             if (report.physical_volume(ctx, device) is not None) == volumes:
@@ -123,7 +123,9 @@ def vgcreate(
     """
 
     def act() -> None:
-        tools.vgcreate(ctx, checked_name(vgname, "vgname"), listed(devices), force=force, options=options)
+        tools.vgcreate(
+            ctx, checked_name(vgname, "vgname"), list_devices(devices), force=force, options=options
+        )
 
     out = _tried(act, f'Volume group "{vgname}" successfully created')
     return {**vgdisplay(ctx, vgname), "Output from vgcreate": out}
@@ -145,7 +147,7 @@ def vgextend(ctx: Context, vgname: str, devices: object, force: bool = False) ->
     """
 
     def act() -> None:
-        tools.vgextend(ctx, checked_name(vgname, "vgname"), listed(devices), force=force)
+        tools.vgextend(ctx, checked_name(vgname, "vgname"), list_devices(devices), force=force)
 
     return {"Output from vgextend": _tried(act, f'Volume group "{vgname}" successfully extended')}
 

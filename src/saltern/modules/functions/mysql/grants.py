@@ -7,7 +7,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import client, grants
 from saltern.modules.lib.databases.mysql.connection import connection
-from saltern.modules.lib.databases.mysql.privileges import shown, sql, without_login
+from saltern.modules.lib.databases.mysql.privileges import parse_grant_line, sql, without_login
 
 
 @function
@@ -59,9 +59,9 @@ def grant_exists(
         ```
     """
     wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
-    have = grants.held(ctx, connection(ctx, connection_args), wanted)
+    have = grants.held_privileges(ctx, connection(ctx, connection_args), wanted)
     enough = have.option or not wanted.option
-    return have.account is not None and enough and not grants.missing(wanted, have)
+    return have.account is not None and enough and not grants.missing_privileges(wanted, have)
 
 
 @function
@@ -99,7 +99,7 @@ def grant_add(
     server = connection(ctx, connection_args)
     wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
     ssl = grants.ssl_statements(wanted, grants.ssl_columns(ssl_option))
-    have = grants.held(ctx, server, wanted)
+    have = grants.held_privileges(ctx, server, wanted)
     if have.account is None:
         raise Refused(f"there is no user {user}@{host}")
     client.ask(ctx, server, *grants.grant_statements(wanted, have.needed, option=wanted.option), *ssl)
@@ -138,8 +138,8 @@ def grant_revoke(
     """
     server = connection(ctx, connection_args)
     wanted = grants.desired_grant(grant, database, user, host, option=grant_option, escape=escape)
-    have = grants.held(ctx, server, wanted)
-    taken = grants.shared(wanted, have)
+    have = grants.held_privileges(ctx, server, wanted)
+    taken = grants.shared_privileges(wanted, have)
     client.ask(ctx, server, *grants.revoke_statements(wanted, have, taken, option=wanted.option))
     return True
 
@@ -159,7 +159,7 @@ def tokenize_grant(
         $ saltern call mysql.tokenize_grant 'GRANT SELECT, INSERT ON `shop`.* TO `shop`@`localhost`'
         ```
     """
-    found = shown(grant)
+    found = parse_grant_line(grant)
     if found is None:
         raise Refused(f"this is not a GRANT statement: {grant!r}")
     return {

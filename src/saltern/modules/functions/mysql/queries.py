@@ -25,7 +25,7 @@ def query(ctx: Context, /, database: str, query: str, **connection_args: object)
         {{ salt['mysql.query']('mysql', 'SELECT COUNT(*) FROM user')['results'][0][0] }} accounts
         ```
     """
-    server = connection(ctx, connection_args).using(database=database)
+    server = connection(ctx, connection_args).with_values(database=database)
     return execute(ctx, server, str(query)).salt()
 
 
@@ -46,7 +46,7 @@ def file_query(
         $ saltern call mysql.file_query shop /srv/shop.sql
         ```
     """
-    server = connection(ctx, connection_args).using(database=database)
+    server = connection(ctx, connection_args).with_values(database=database)
     return execute(ctx, server, script(ctx, file_name, saltenv)).salt()
 
 

@@ -218,7 +218,7 @@ def verify_login(ctx: Context, /, user: str, password: str | None = None, **conn
         $ saltern call mysql.verify_login shop secret
         ```
     """
-    server = connection(ctx, connection_args).using(user=user, password=password or "")
+    server = connection(ctx, connection_args).with_values(user=user, password=password or "")
     try:
         client.ask(ctx, server, "SELECT 1")
     except client.ServerRefused as refused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.api.programs import PLAIN_WORDS, has, said
+from saltern.modules.api.programs import PLAIN_WORDS, error_text, has
 from saltern.modules.lib.networking import checks
 
 BUFFERS = ("rx", "rx-mini", "rx-jumbo", "tx")
@@ -57,5 +57,5 @@ def mod_bufsize(ctx: Context, /, iface: str, **sizes: object) -> dict[str, objec
     words = [word for pair in wanted.items() for word in pair]
     ran = ctx.host.run(["ethtool", "-G", checks.interface(iface), *words], env=PLAIN_WORDS)
     if ran.code:
-        return {"result": False, "comment": said(ran) or "ethtool is not on this machine"}
+        return {"result": False, "comment": error_text(ran) or "ethtool is not on this machine"}
     return {"result": True, "comment": " ".join(words)}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import tool
-from saltern.modules.api.refused import known
+from saltern.modules.api.refused import check_known
 from saltern.modules.functions.network.arithmetic import address_of
 
 Row = dict[str, object]
@@ -82,7 +82,7 @@ def routes(ctx: Context, family: str | None = None) -> list[Row]:  # noqa: ARG00
         ```
     """
     if family:
-        known(family, FAMILIES, "family")
+        check_known(family, FAMILIES, "family")
     return [row for row in (*_inet(), *_inet6()) if family in (None, "", row["addr_family"])]
 
 

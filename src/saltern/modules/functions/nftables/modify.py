@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.api.refused import known
+from saltern.modules.api.refused import check_known
 from saltern.modules.functions.nftables.answers import Reply, answer, done, shown
 from saltern.modules.lib.firewalls import nft
 from saltern.modules.lib.firewalls.nft import Place
@@ -231,7 +231,7 @@ def set_policy(
         $ saltern call nftables.set_policy filter input drop family=inet
         ```
     """
-    known(policy.lower(), nft.POLICIES, "policy")
+    check_known(policy.lower(), nft.POLICIES, "policy")
     where = nft.place(table, chain, family)
     if "policy" not in (nft.chain(ctx, where) or {}):
         return False

@@ -7,7 +7,7 @@ from msgspec import json
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import tool
-from saltern.modules.api.refused import known
+from saltern.modules.api.refused import check_known
 from saltern.modules.functions.nftables.answers import Reply, answer, shown
 from saltern.modules.lib.firewalls import nft, nft_rule
 from saltern.modules.lib.firewalls.nft_rule import FAMILIES
@@ -53,7 +53,7 @@ def build_rule(
         $ saltern call nftables.build_rule proto=tcp dport=80 jump=accept
         ```
     """
-    known(family, FAMILIES, "family")
+    check_known(family, FAMILIES, "family")
     rule = nft_rule.text(options, family)
     if str(full).lower() == "true":
         for value, what in ((table, "table"), (chain, "chain"), (command, "command")):
@@ -77,7 +77,7 @@ def list_tables(ctx: Context, family: str = "ipv4") -> list[nft.Item]:
         $ saltern call nftables.list_tables family=inet
         ```
     """
-    known(family, FAMILIES, "family")
+    check_known(family, FAMILIES, "family")
     return nft.tables(ctx, FAMILIES[family])
 
 
@@ -109,7 +109,7 @@ def get_rules_json(ctx: Context, family: str = "ipv4") -> list[nft.Item]:
         $ saltern call nftables.get_rules_json family=inet
         ```
     """
-    known(family, FAMILIES, "family")
+    check_known(family, FAMILIES, "family")
     out = tool(ctx, "nft", "--numeric", "--json", "list", "ruleset", FAMILIES[family]).out
     return list(json.decode(out, type=dict).get("nftables", []))
 

@@ -7,7 +7,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Listing, Order, PackageError, difference
-from saltern.modules.lib.packages.wanted import LATEST, Wanted, from_sources, wanted
+from saltern.modules.lib.packages.wanted import LATEST, Wanted, from_sources, read_wanted
 
 
 @function
@@ -79,7 +79,11 @@ def _named(ctx: Context, name: str, pkgs: object, version: str | None = None) ->
     names = name.split(",") if name and pkgs is None else pkgs
     single = isinstance(names, list) and len(names) == 1 and version is not None
     plain = choose.manager(ctx).plain_name
-    return wanted(name, None, version, plain_name=plain) if single else wanted("", names, plain_name=plain)
+    return (
+        read_wanted(name, None, version, plain_name=plain)
+        if single
+        else read_wanted("", names, plain_name=plain)
+    )
 
 
 def _item(one: Wanted) -> Item:

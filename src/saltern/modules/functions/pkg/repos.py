@@ -35,12 +35,12 @@ def _configured(ctx: Context) -> dict[str, object]:
     if name in rpm.PLACES:
         return dict(rpm.repositories(ctx, rpm.PLACES[name]))
     if name == "apk":
-        return dict(apk.configured(ctx))
+        return dict(apk.configured_repositories(ctx))
     if name != "apt":
         raise PackageError(f"saltern does not know the repositories of {name}")
     return {
-        uri: [apt.described(path, entry) for path, entry in found]
-        for uri, found in apt.configured(ctx).items()
+        uri: [apt.describe_entry(path, entry) for path, entry in found]
+        for uri, found in apt.configured_repositories(ctx).items()
     }
 
 
@@ -64,9 +64,9 @@ def get_repo(ctx: Context, /, repo: str, **_: object) -> dict[str, object]:
     entry = lines.parse_line(repo)
     if entry is None:
         raise BadArgument(f"{mask(repo)!r} is not a repository of apt; write it as 'deb uri distribution'")
-    for path, one in (pair for found in apt.configured(ctx).values() for pair in found):
+    for path, one in (pair for found in apt.configured_repositories(ctx).values() for pair in found):
         if one.key == entry.key:
-            return mask(apt.described(path, one))
+            return mask(apt.describe_entry(path, one))
     return {}
 
 
@@ -148,7 +148,7 @@ def get_repo_keys(ctx: Context, aptkey: bool = True, keydir: str | None = None) 
     place = keydir or _only_apt(ctx)
     names = sorted(os.listdir(place)) if os.path.isdir(place) else []
     paths = [os.path.join(place, name) for name in names if name.endswith((".gpg", ".asc"))]
-    return {str(key["keyid"]): key for path in paths for key in keys.described(ctx, path)}
+    return {str(key["keyid"]): key for path in paths for key in keys.describe_keys(ctx, path)}
 
 
 @function
@@ -187,7 +187,7 @@ def add_repo_key(
     if path:
         data = keys.fetch_key(ctx, path)
     elif text:
-        data = keys.checked(text.encode(), "text")
+        data = keys.check_key(text.encode(), "text")
     elif keyid:
         data = keys.from_server(ctx, [keyid], keyserver or apt.SERVER)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib.databases.postgres import owners, stores
-from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.client import check_name, login
 
 
 @function
@@ -129,7 +129,7 @@ def db_create(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    if stores.database(ctx, who, named(name, "name")) is not None:
+    if stores.database(ctx, who, check_name(name, "name")) is not None:
         return False
     given = {
         "owner": owner,

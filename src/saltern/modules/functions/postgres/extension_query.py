@@ -98,7 +98,7 @@ def installed_extensions(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    return {one.name: _installed(one) for one in inside.installed(ctx, who)}
+    return {one.name: _installed(one) for one in inside.installed_extensions(ctx, who)}
 
 
 @function
@@ -174,7 +174,7 @@ def get_installed_extension(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    return next((_installed(one) for one in inside.installed(ctx, who, str(name))), None)
+    return next((_installed(one) for one in inside.installed_extensions(ctx, who, str(name))), None)
 
 
 @function

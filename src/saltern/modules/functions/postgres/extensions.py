@@ -6,7 +6,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import Login, login, named
+from saltern.modules.lib.databases.postgres.client import Login, check_name, login
 from saltern.modules.lib.databases.postgres.inside import Extension
 
 NOT_INSTALLED, INSTALLED = "EXTENSION NOT INSTALLED", "EXTENSION INSTALLED"
@@ -90,7 +90,7 @@ def create_extension(
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
     want = {"schema": schema and str(schema), "version": ext_version and str(ext_version)}
-    todo = _todo(inside.extension(ctx, who, named(name, "name")), ext_version, schema)
+    todo = _todo(inside.extension(ctx, who, check_name(name, "name")), ext_version, schema)
     if todo == [NOT_INSTALLED]:
         inside.create_extension(ctx, who, str(name), **want)
     elif len(todo) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.client import check_name, login
 
 
 @function
@@ -101,7 +101,7 @@ def language_create(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    if inside.language(ctx, who, named(name, "name")) is not None:
+    if inside.language(ctx, who, check_name(name, "name")) is not None:
         return False
     inside.create_language(ctx, who, str(name))
     return True

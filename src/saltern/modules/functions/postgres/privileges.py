@@ -7,7 +7,7 @@ from saltern.modules.api.declare import function
 from saltern.modules.lib.databases.postgres import privileges as rights
 from saltern.modules.lib.databases.postgres.client import login
 from saltern.modules.lib.databases.postgres.holdings import look
-from saltern.modules.lib.databases.postgres.privileges import EVERY, GROUP, wanted
+from saltern.modules.lib.databases.postgres.privileges import EVERY, GROUP, read_wanted
 
 
 @function
@@ -59,7 +59,7 @@ def privileges_list(
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
     kind = str(object_type).lower()
-    want = wanted("public", str(name), kind, None if kind == GROUP else EVERY, prepend=prepend)
+    want = read_wanted("public", str(name), kind, None if kind == GROUP else EVERY, prepend=prepend)
     if kind == GROUP:
         return dict(rights.members(ctx, who, want.object))
     return {role: one.of(role) for one in rights.lists(ctx, who, want) for role, _, _ in one.grants}
@@ -103,7 +103,7 @@ def has_privileges(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    want = wanted(
+    want = read_wanted(
         name, object_name, object_type, privileges, grant_option=bool(grant_option), prepend=prepend
     )
     return look(ctx, who, want).complete
@@ -147,7 +147,7 @@ def privileges_grant(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    want = wanted(
+    want = read_wanted(
         name, object_name, object_type, privileges, grant_option=bool(grant_option), prepend=prepend
     )
     if look(ctx, who, want).complete:
@@ -192,7 +192,7 @@ def privileges_revoke(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    want = wanted(name, object_name, object_type, privileges, prepend=prepend)
+    want = read_wanted(name, object_name, object_type, privileges, prepend=prepend)
     if not look(ctx, who, want).some:
         return False
     rights.revoke(ctx, who, want)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import Login, login, named
+from saltern.modules.lib.databases.postgres.client import Login, check_name, login
 
 
 def _who(
@@ -153,7 +153,7 @@ def schema_create(
         ```
     """
     who = _who(ctx, str(dbname), user, db_user, db_password, db_host, db_port)
-    if inside.schema(ctx, who, named(name, "name")) is not None:
+    if inside.schema(ctx, who, check_name(name, "name")) is not None:
         return False
     inside.create_schema(ctx, who, str(name), owner)
     return True

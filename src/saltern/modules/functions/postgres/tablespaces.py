@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib.databases.postgres import stores
-from saltern.modules.lib.databases.postgres.client import login, named
+from saltern.modules.lib.databases.postgres.client import check_name, login
 
 
 @function
@@ -122,8 +122,8 @@ def tablespace_create(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    settings = {named(key, "an option"): str(value) for key, value in (options or {}).items()}
-    stores.create_tablespace(ctx, who, named(name, "name"), str(location), owner=owner, options=settings)
+    settings = {check_name(key, "an option"): str(value) for key, value in (options or {}).items()}
+    stores.create_tablespace(ctx, who, check_name(name, "name"), str(location), owner=owner, options=settings)
     return True
 
 
@@ -169,9 +169,9 @@ def tablespace_alter(
         who,
         str(name),
         owner=new_owner,
-        options={named(key, "an option"): str(value) for key, value in (set_option or {}).items()},
+        options={check_name(key, "an option"): str(value) for key, value in (set_option or {}).items()},
         reset=reset_option,
-        new_name=new_name and named(new_name, "new_name"),
+        new_name=new_name and check_name(new_name, "new_name"),
     )
     return True
 

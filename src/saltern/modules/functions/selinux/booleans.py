@@ -68,7 +68,7 @@ def setsebools(ctx: Context, pairs: Mapping[str, object], persist: bool = False)
         $ saltern call selinux.setsebools '{httpd_can_network_connect: on}' persist=true
         ```
     """
-    values = {name: policy.switched(value, name) for name, value in pairs.items()}
+    values = {name: policy.read_switch(value, name) for name, value in pairs.items()}
     try:
         policy.change(ctx, values, persist=persist)
     except Refused:

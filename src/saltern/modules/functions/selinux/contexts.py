@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.api.refused import known
+from saltern.modules.api.refused import check_known
 from saltern.modules.lib.selinux import contexts
 from saltern.modules.lib.selinux.contexts import FILE_TYPES
 from saltern.system.process import Ran
@@ -32,7 +32,7 @@ def filetype_id_to_string(
         $ saltern call selinux.filetype_id_to_string d
         ```
     """
-    known(filetype, FILE_TYPES, "filetype")
+    check_known(filetype, FILE_TYPES, "filetype")
     return FILE_TYPES[filetype]
 
 

@@ -28,7 +28,7 @@ def getenforce(ctx: Context) -> str:
         $ saltern call selinux.getenforce
         ```
     """
-    return modes.running(ctx)
+    return modes.running_mode(ctx)
 
 
 @function
@@ -55,7 +55,7 @@ def setenforce(ctx: Context, mode: str) -> str:
         $ saltern call selinux.setenforce permissive
         ```
     """
-    wanted = modes.meant(mode)
+    wanted = modes.read_mode(mode)
     modes.switch(ctx, wanted)
     modes.keep(ctx, wanted)
-    return modes.running(ctx)
+    return modes.running_mode(ctx)

@@ -28,7 +28,7 @@ def port_get_policy(
     """
     which = ports.port(name, protocol, port)
     found = ports.type_of(ctx, which)
-    return ports.shown(which, found) if found and sel_type in (None, found) else None
+    return ports.port_facts(which, found) if found and sel_type in (None, found) else None
 
 
 @function

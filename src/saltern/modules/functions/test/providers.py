@@ -57,9 +57,9 @@ def _packages(ctx: Context, at: int) -> str:
 
 
 def _service(ctx: Context) -> str:
-    from saltern.modules.lib.services.providers import chosen
+    from saltern.modules.lib.services.providers import choose_provider
 
-    name = chosen(ctx).name
+    name = choose_provider(ctx).name
     return SERVICES.get(name) or INIT_SCRIPTS.get(str(ctx.grains.get("os_family")), "service")
 
 

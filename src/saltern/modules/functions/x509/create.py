@@ -16,7 +16,7 @@ from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.x509 import certificate as pki
 from saltern.modules.lib.x509 import encode, keys, load, request, revocation
 from saltern.modules.lib.x509.copies import keep_copy
-from saltern.modules.lib.x509.signing_policies import merged, policy_of, short_words
+from saltern.modules.lib.x509.signing_policies import merge_policy, policy_of, short_words
 from saltern.modules.lib.x509.words import check_words
 from saltern.system import files
 
@@ -187,11 +187,11 @@ def create_certificate(
         if path and not overwrite and files.look(path) is not None:
             return f"The file at {path} exists and overwrite was set to false"
         given = _words(kwargs, pki.WORDS | pki.MEANINGLESS | {"pkcs12_embed_private_key"})
-        given = merged(policy_of(ctx, signing_policy, ca_server), given)
-        want, chain = pki.wanted(given), pki.chain_of(append_certs)
+        given = merge_policy(policy_of(ctx, signing_policy, ca_server), given)
+        want, chain = pki.read_wanted(given), pki.chain_of(append_certs)
         if encoding == "der" and chain:
             raise BadArgument("DER can contain only one certificate; append_certs needs another encoding")
-        made = pki.made(want, _now(ctx))
+        made = pki.make_certificate(want, _now(ctx))
         data = encode.encode_certificate(
             made,
             encoding,

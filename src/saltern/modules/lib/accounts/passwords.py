@@ -13,7 +13,7 @@ OPENSSL_FORMS = {"1": "-1", "5": "-5", "6": "-6"}
 PREFIXES = {"md5": "$1$", "sha256": "$5$", "sha512": "$6$"}
 
 
-def crypted(ctx: Context, password: str, setting: str = "") -> str | None:
+def crypt_password(ctx: Context, password: str, setting: str = "") -> str | None:
     """The hash of a password, in the form of ``setting`` (an older hash); by default SHA-512 with a new salt.
 
     None if this machine cannot create such a hash.
@@ -37,7 +37,9 @@ def new_setting(form: str = "sha512") -> str:
 
 def matches(ctx: Context, password: str, hashed: str) -> bool:
     """True if the hash is that of the plain password."""
-    return bool(hashed) and not hashed.startswith(("!", "*")) and crypted(ctx, password, hashed) == hashed
+    return (
+        bool(hashed) and not hashed.startswith(("!", "*")) and crypt_password(ctx, password, hashed) == hashed
+    )
 
 
 def _library() -> Any:

@@ -11,7 +11,7 @@ from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import records
 from saltern.modules.lib.accounts.desired_user import DesiredUser, Password, primary_group
-from saltern.modules.lib.accounts.passwords import crypted, set_hash
+from saltern.modules.lib.accounts.passwords import crypt_password, set_hash
 from saltern.modules.lib.accounts.records import GECOS
 
 FLAGS = {"uid": "-u", "gid": "-g", "home": "-d", "shell": "-s"}
@@ -138,7 +138,7 @@ def _hash(ctx: Context, name: str, want: Password, *, new: bool) -> str | None:
     have = records.shadow(ctx, name)
     now = have.passwd if have else "!"
     if want.value is not None and (new or want.enforce):
-        wanted = crypted(ctx, want.value) if want.plain else want.value
+        wanted = crypt_password(ctx, want.value) if want.plain else want.value
         if wanted is None:
             raise Refused("this machine cannot create a password hash; give a hash, without hash_password")
     elif want.lock is not None:

@@ -59,10 +59,10 @@ def form_of(given: str | None, source: str, path: str = "") -> str:
     for form, suffixes in SUFFIXES.items():
         if name.endswith(suffixes):
             return form
-    return _sniffed(path) or _unknown(source)
+    return _sniff(path) or _unknown(source)
 
 
-def _sniffed(path: str) -> str:
+def _sniff(path: str) -> str:
     if not path:
         return ""
     import tarfile

@@ -30,15 +30,17 @@ class Judge:
         self._text = 0
 
     def look(self, entry: Entry) -> None:
-        why = _bad_name(entry) or self._misplaced(entry) or (CHECKS.get(entry.kind) or _special)(self, entry)
+        why = (
+            _bad_name(entry) or self._misplacement(entry) or (CHECKS.get(entry.kind) or _special)(self, entry)
+        )
         if why:
-            raise Refused(f"the archive is refused: its entry {shortened(entry.member or entry.name)} {why}")
+            raise Refused(f"the archive is refused: its entry {shorten(entry.member or entry.name)} {why}")
         if entry.kind == "link":
             self._links.add(entry.name)
         elif entry.kind != "directory":
             self._files.add(entry.name)
 
-    def _misplaced(self, entry: Entry) -> str:
+    def _misplacement(self, entry: Entry) -> str:
         """Why an entry is in the wrong place: below a link or file, or a file where others need a
         directory.
         """
@@ -64,10 +66,10 @@ class Judge:
     def hard_link(self, entry: Entry) -> str:
         target = normal(entry.target)
         if target.startswith("/") or ".." in target.split("/"):
-            return f"is a link that points outside, to {shortened(entry.target)}"
+            return f"is a link that points outside, to {shorten(entry.target)}"
         if target not in self._files:
             return (
-                f"is a hard link to {shortened(entry.target)}, which is not a file that is unpacked before it"
+                f"is a hard link to {shorten(entry.target)}, which is not a file that is unpacked before it"
             )
         return ""
 
@@ -99,7 +101,7 @@ def _link(_: Judge, entry: Entry) -> str:
     if not entry.target or len(os.fsencode(entry.target)) >= LONGEST_PATH:
         return "is a link to nothing, or a longer one than a link can be"
     if link_leads_out(entry.target, entry.name.count("/")):
-        return f"is a link that points outside, to {shortened(entry.target)}"
+        return f"is a link that points outside, to {shorten(entry.target)}"
     return ""
 
 
@@ -111,7 +113,7 @@ CHECKS: dict[str, Callable[[Judge, Entry], str]] = {
 }
 
 
-def shortened(name: str) -> str:
+def shorten(name: str) -> str:
     return repr(name if len(name) <= 200 else f"{name[:200]}…")
 
 

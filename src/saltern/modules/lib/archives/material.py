@@ -15,7 +15,7 @@ from saltern.system.temporary import private_file
 
 
 @contextmanager
-def located(ctx: Context, source: object, how: sources.Fetch) -> Iterator[tuple[str, str]]:
+def locate(ctx: Context, source: object, how: sources.Fetch) -> Iterator[tuple[str, str]]:
     """The address and path of the first existing source. Only a source from the web is read into memory."""
     listed = source if isinstance(source, list) else [source]
     for item in listed:

@@ -44,7 +44,7 @@ def _plain(ctx: Context, path: str, limits: Limits) -> Iterator[str]:
         yield plain
 
 
-def _decompressed(path: str) -> IO[bytes]:
+def _decompress(path: str) -> IO[bytes]:
     with open(path, "rb") as file:
         magic = file.read(6)
     if magic[:2] == b"\x1f\x8b":
@@ -82,7 +82,7 @@ def members(ctx: Context, path: str, limits: Limits, chosen: Selection = ALL) ->
     with _plain(ctx, path, limits) as plain:
         meter = Meter(limits, path)
         with guard():
-            file = _decompressed(plain)
+            file = _decompress(plain)
         try:
             with guard():
                 archive = tarfile.TarFile(fileobj=Bounded(file, meter))  # type: ignore[arg-type]

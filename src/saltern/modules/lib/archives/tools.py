@@ -16,7 +16,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.archives.entries import Entry, Limits, Meter
 from saltern.modules.lib.archives.judge import normal
 from saltern.modules.lib.archives.tars import BOUNDED
-from saltern.modules.lib.archives.unpack_directory import Member, Staged, staged, staging
+from saltern.modules.lib.archives.unpack_directory import Member, Staged, make_scratch, staged_members
 
 Listing = Callable[[str], list[Entry]]
 
@@ -154,7 +154,7 @@ def members(
     """The members that the program unpacks in a private directory."""
     tool = tool_for(ctx, form)
     check_options(options)
-    with staging() as scratch:
+    with make_scratch() as scratch:
         argv = [*BOUNDED, str(limits.room(path) // 512 + 1), tool.name]
         secret = ["-P", password] if password else []
         for word in tool.extract:
@@ -168,4 +168,4 @@ def members(
             owners=not SAME_OWNER.isdisjoint(options),
             modes=not SAME_MODE.isdisjoint(options),
         )
-        yield staged(keep, Meter(limits, path))
+        yield staged_members(keep, Meter(limits, path))

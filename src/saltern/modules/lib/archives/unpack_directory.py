@@ -49,7 +49,7 @@ class Scratch:
 
 
 @contextmanager
-def staging() -> Iterator[Scratch]:
+def make_scratch() -> Iterator[Scratch]:
     with private_directory("unpack", where=roomy_folder()) as base:
         yield Scratch(base)
 
@@ -62,7 +62,7 @@ class Staged(Struct, frozen=True, kw_only=True):
     modes: bool = False
 
 
-def staged(found: Staged, meter: Meter) -> Iterator[Member]:
+def staged_members(found: Staged, meter: Meter) -> Iterator[Member]:
     """The members, every directory before its contents."""
     with Rooted(found.path) as tree:
         todo = [""]

@@ -12,7 +12,7 @@ from saltern.system.waits import report_wait
 PAUSE = 2.0
 
 
-def checked(given: object) -> list[object]:
+def read_checks(given: object) -> list[object]:
     """The checks, normalized. Raises ``Refused`` for an invalid one."""
     checks = list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
     for check in checks:
@@ -22,13 +22,13 @@ def checked(given: object) -> list[object]:
     return checks
 
 
-def shown(check: object) -> str:
+def describe_check(check: object) -> str:
     return (
         check if isinstance(check, str) else str(check["fun"]) if isinstance(check, Mapping) else str(check)
     )
 
 
-def failing(ctx: Context, checks: Sequence[object], within: float) -> list[str]:
+def failing_checks(ctx: Context, checks: Sequence[object], within: float) -> list[str]:
     """The checks that still fail after ``within`` seconds; each is repeated until it succeeds."""
     end = ctx.clock.tick() + within
     left = list(checks)
@@ -38,10 +38,12 @@ def failing(ctx: Context, checks: Sequence[object], within: float) -> list[str]:
         if not left or ctx.clock.tick() + PAUSE > end:
             break
         if not reported:
-            report_wait(f"checks after the boot, at most {within:g} seconds: {', '.join(map(shown, left))}")
+            report_wait(
+                f"checks after the boot, at most {within:g} seconds: {', '.join(map(describe_check, left))}"
+            )
             reported = True
         ctx.clock.sleep(PAUSE)
-    return [shown(check) for check in left]
+    return [describe_check(check) for check in left]
 
 
 def _holds(ctx: Context, check: object) -> bool:

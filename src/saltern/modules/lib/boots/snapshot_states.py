@@ -14,7 +14,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.lib.engines.drive import Ended, drive
 from saltern.modules.lib.engines.entries import step
 from saltern.modules.lib.engines.marked_lines import Event, Listener, why
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded, word_of
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude, word_of
 from saltern.modules.lib.program_ends import program_failure
 from saltern.system import own_program
 from saltern.system.snapshots import MARK
@@ -90,7 +90,7 @@ def apply_inside(
         stdin=json.encode(_task(ctx, wanted), enc_hook=str),
         timeout=timeout,
     )
-    return _concluded(steps, wrong, listener, ended), bool(steps.counts.get("changed"))
+    return _conclude(steps, wrong, listener, ended), bool(steps.counts.get("changed"))
 
 
 def _task(ctx: Context, wanted: Wanted) -> Task:
@@ -98,9 +98,9 @@ def _task(ctx: Context, wanted: Wanted) -> Task:
     return Task(settings=dict(settings), known=ctx.pillar, wanted=wanted)
 
 
-def _concluded(steps: Steps, wrong: Sequence[str], listener: Listener, ended: Ended) -> Result:
+def _conclude(steps: Steps, wrong: Sequence[str], listener: Listener, ended: Ended) -> Result:
     """The result. A killed process does not report its end, whatever its exit code is."""
-    result = concluded(
+    result = conclude(
         "saltern in the snapshot",
         steps,
         ended,

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from saltern.config.settings import WITHIN, state_directory
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import said
+from saltern.modules.api.programs import error_text
 from saltern.modules.api.refused import Refused
 from saltern.system.own_program import command
 from saltern.system.process import Ran
@@ -86,5 +86,5 @@ def _step(ctx: Context, what: str, *argv: str) -> Ran:
     env = {**QUIET, "SALTERN_STATE_DIR": os.path.abspath(state_directory(ctx.settings))}
     ran = ctx.host.run(argv, env=env)
     if ran.code:
-        raise Refused(f"cannot {what}: {said(ran) or f'{argv[0]} ended with {ran.code}'}")
+        raise Refused(f"cannot {what}: {error_text(ran) or f'{argv[0]} ended with {ran.code}'}")
     return ran

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from saltern.modules.api.converge import Changes
 from saltern.modules.lib.containers import forms
-from saltern.modules.lib.containers.driver_secrets import shown
+from saltern.modules.lib.containers.driver_secrets import hide_passwords
 from saltern.modules.lib.containers.endpoints import Endpoints
 from saltern.modules.lib.containers.engine import Seen
 from saltern.modules.lib.containers.options import CONFIG, HOST, OPTIONS, Option
@@ -69,7 +69,7 @@ def _difference(
         wanted = MERGED.get(row.key, _own_or_image)(want, row, image.get("Config") or {})
     old, new = row.form(reported.get(row.key)), row.form(wanted)
     if row.key == "Volumes":
-        covered = _covered(want, seen)
+        covered = _covered_differences(want, seen)
         old, new = ([one for one in names or () if one not in covered] or None for names in (old, new))
     if row.key == "LogConfig" and new and not new["Type"]:
         new = {**new, "Type": old["Type"]}
@@ -86,7 +86,7 @@ def _looked_at(row: Option, want: DesiredContainer, image: Seen | None) -> bool:
     return row.owned and not (row.part == CONFIG and image is None)
 
 
-def _covered(want: DesiredContainer, seen: Seen) -> set[str]:
+def _covered_differences(want: DesiredContainer, seen: Seen) -> set[str]:
     """The differences without volumes of bound paths, which some clients declare needlessly."""
     host = seen.get(HOST) or {}
     return {forms.target(one) for one in (*(want.options.get("binds") or ()), *(host.get("Binds") or ()))}
@@ -144,7 +144,7 @@ def _names_only(old: Any, new: Any) -> Changes:
 
 def _without_secrets(old: Any, new: Any) -> Changes:
     return {
-        when: {**reported, "Config": shown(reported["Config"])}
+        when: {**reported, "Config": hide_passwords(reported["Config"])}
         for when, reported in (("old", old), ("new", new))
     }
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 
-def ignored(path: str, *, keep: tuple[str, ...]) -> Callable[[str], bool]:
+def ignore_rule(path: str, *, keep: tuple[str, ...]) -> Callable[[str], bool]:
     """A function that is true for ignored names below ``path``; ``keep`` is never ignored. The last rule
     wins.
     """

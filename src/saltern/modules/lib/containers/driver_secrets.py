@@ -11,10 +11,13 @@ SECRET = re.compile(r"pass|secret|token|credential|key", re.IGNORECASE)
 INSIDE = re.compile(r"((?:password|pass|secret|token|credentials)=)[^,\s]*", re.IGNORECASE)
 
 
-def shown(options: Mapping[str, Any] | None) -> dict[str, Any]:
+def hide_passwords(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """The options with passwords hidden: ``{o: username=a,password=(hidden)}``."""
-    return {name: HIDDEN if SECRET.search(name) else _shown(value) for name, value in (options or {}).items()}
+    return {
+        name: HIDDEN if SECRET.search(name) else _hide_password(value)
+        for name, value in (options or {}).items()
+    }
 
 
-def _shown(value: Any) -> Any:
+def _hide_password(value: Any) -> Any:
     return INSIDE.sub(rf"\1{HIDDEN}", value) if isinstance(value, str) else value

@@ -74,7 +74,7 @@ def _endpoint(network: str, value: object, validate: bool) -> Endpoint:
     return Endpoint(**{key: str(given[key]) for key in KEYS[:2] if key in given}, **several)  # type: ignore[arg-type]
 
 
-def connected(seen: Seen) -> Mapping[str, Seen]:
+def connected_networks(seen: Seen) -> Mapping[str, Seen]:
     """The networks of a container."""
     found: dict[str, Seen] = (seen.get("NetworkSettings") or {}).get("Networks") or {}
     return {name: one for name, one in found.items() if name not in NO_NETWORKS}
@@ -82,14 +82,14 @@ def connected(seen: Seen) -> Mapping[str, Seen]:
 
 def differences(wanted: Endpoints, seen: Seen) -> dict[str, Changes]:
     """``{network: {IPAMConfig: {old, new}}}``; values chosen by the engine are ``automatic``."""
-    now = connected(seen)
+    now = connected_networks(seen)
     own = str(seen.get("Id", ""))[:12]
     found = {name: _difference(wanted.get(name), now.get(name), own) for name in (*wanted, *now)}
     return {name: one for name, one in found.items() if one}
 
 
 def _difference(wanted: Endpoint | None, seen: Seen | None, own: str) -> Changes:
-    old, new = _reported(seen, own), _desired(wanted)
+    old, new = _reported_row(seen, own), _desired_row(wanted)
     return {
         key: {"old": old.get(key), "new": new.get(key)}
         for key in {**old, **new}
@@ -97,7 +97,7 @@ def _difference(wanted: Endpoint | None, seen: Seen | None, own: str) -> Changes
     }
 
 
-def _reported(seen: Seen | None, own: str) -> dict[str, Any]:
+def _reported_row(seen: Seen | None, own: str) -> dict[str, Any]:
     if seen is None:
         return {}
     ipam = {key: value for key, value in (seen.get("IPAMConfig") or {}).items() if value}
@@ -105,7 +105,7 @@ def _reported(seen: Seen | None, own: str) -> dict[str, Any]:
     return _row(ipam, aliases, sorted(seen.get("Links") or ()))
 
 
-def _desired(endpoint: Endpoint | None) -> dict[str, Any]:
+def _desired_row(endpoint: Endpoint | None) -> dict[str, Any]:
     if endpoint is None:
         return {}
     return _row(endpoint.ipam(), sorted(endpoint.aliases), sorted(endpoint.links))

@@ -66,10 +66,10 @@ class Engine:
 
         Raises ``EngineError`` for every response that is not a success.
         """
-        connection = self._connected(timeout or self.timeout)
+        connection = self._open_connection(timeout or self.timeout)
         try:
             with reported_wait(waited_for(method, path, query, self.address)):
-                return _checked(self._sent(connection, method, path, query, body, headers))
+                return _check_response(self._send(connection, method, path, query, body, headers))
         except TimeoutError:
             waited = f"{timeout or self.timeout:g} seconds"
             raise Refused(f"the Docker engine at {self.address} did not respond within {waited}") from None
@@ -100,16 +100,16 @@ class Engine:
         """Start a command whose output comes back on the same connection, and send its input."""
         import socket
 
-        connection = self._connected(self.timeout)
+        connection = self._open_connection(self.timeout)
         connection.timeout = None
         if connection.sock is not None:
             connection.sock.settimeout(None)
         headers = {"Connection": "Upgrade", "Upgrade": "tcp"} if stdin is not None else None
         try:
             with reported_wait(waited_for("POST", path, None, self.address)):
-                response = self._sent(connection, "POST", path, None, body, headers)
+                response = self._send(connection, "POST", path, None, body, headers)
                 if stdin is None or response.status >= 400:
-                    return _checked(response).body
+                    return _check_response(response).body
                 raw = connection.sock
                 raw.sendall(stdin)
                 raw.shutdown(socket.SHUT_WR)
@@ -119,7 +119,7 @@ class Engine:
         finally:
             connection.close()
 
-    def _sent(
+    def _send(
         self,
         connection: HTTPConnection,
         method: str,
@@ -145,7 +145,7 @@ class Engine:
         prefix = f"/v{self.version}" if self.version else ""
         return prefix + quote(path, safe="/:@") + (f"?{urlencode(asked)}" if asked else "")
 
-    def _connected(self, timeout: float) -> HTTPConnection:
+    def _open_connection(self, timeout: float) -> HTTPConnection:
         try:
             return _connect(self.address, timeout)
         except OSError as problem:
@@ -233,7 +233,7 @@ def _word(value: object) -> object:
     return msgspec.json.encode(value).decode() if isinstance(value, dict | list) else value
 
 
-def _checked(response: HTTPResponse) -> Response:
+def _check_response(response: HTTPResponse) -> Response:
     body = response.read()
     if response.status < 400:
         return Response(response.status, body)

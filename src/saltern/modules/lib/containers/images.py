@@ -15,7 +15,7 @@ LONG = 3600.0  # seconds between two messages of a pull or a build
 
 
 def find(engine: Engine, name: str) -> Seen | None:
-    return engine.find(f"/images/{checked(name)}/json")
+    return engine.find(f"/images/{check_name(name)}/json")
 
 
 def the(engine: Engine, name: str) -> Seen:
@@ -26,7 +26,7 @@ def the(engine: Engine, name: str) -> Seen:
     return seen
 
 
-def checked(name: str) -> str:
+def check_name(name: str) -> str:
     """The name, if it can be part of a request's path."""
     bad = next((sign for sign in name if not (sign.isalnum() or sign in "_.-/:@")), None)
     if not name or bad is not None or ".." in name or name.startswith("/"):
@@ -49,7 +49,7 @@ def full_name(name: str, tag: str | None) -> str:
 
 def pull(ctx: Context, engine: Engine, name: str) -> dict[str, Any]:
     """Pull an image, ``latest`` if no tag is given. Returns its layers."""
-    repository, tag = split(checked(name))
+    repository, tag = split(check_name(name))
     body = engine.ask(
         "POST",
         "/images/create",
@@ -86,31 +86,31 @@ def _pack(path: str, dockerfile: str, into: Any) -> None:
     """Pack the directory into an archive, without the names in ``.dockerignore``."""
     import tarfile
 
-    from saltern.modules.lib.containers.dockerignore import ignored
+    from saltern.modules.lib.containers.dockerignore import ignore_rule
 
     if not os.path.isfile(os.path.join(path, dockerfile)):
         raise Refused(f"there is no {dockerfile} in {path!r}")
     with tarfile.open(fileobj=into, mode="w") as archive:
-        leave = ignored(path, keep=(dockerfile, ".dockerignore"))
+        leave = ignore_rule(path, keep=(dockerfile, ".dockerignore"))
         archive.add(path, arcname=".", filter=lambda one: None if leave(one.name) else one)
 
 
 def load(engine: Engine, path: str) -> list[str]:
     """Load an archive that ``docker save`` wrote. Returns the names or IDs of its images."""
-    with _opened(path) as archive:
+    with _open_file(path) as archive:
         body = engine.ask("POST", "/images/load", {"quiet": True}, body=archive, timeout=LONG).body
     return loaded_names(progress(body))
 
 
 def import_archive(engine: Engine, path: str, name: str) -> None:
     """Create an image from a root file system."""
-    repository, tag = split(checked(name))
+    repository, tag = split(check_name(name))
     query = {"fromSrc": "-", "repo": repository, "tag": tag or "latest"}
-    with _opened(path) as archive:
+    with _open_file(path) as archive:
         progress(engine.ask("POST", "/images/create", query, body=archive, timeout=LONG).body)
 
 
-def _opened(path: str) -> Any:
+def _open_file(path: str) -> Any:
     try:
         return open(path, "rb")
     except OSError as problem:
@@ -118,13 +118,13 @@ def _opened(path: str) -> Any:
 
 
 def tag(engine: Engine, image: str, name: str) -> None:
-    repository, label = split(checked(name))
+    repository, label = split(check_name(name))
     engine.ask("POST", f"/images/{image}/tag", {"repo": repository, "tag": label or "latest"})
 
 
 def remove(engine: Engine, name: str, *, force: bool = False, prune: bool = True) -> list[dict[str, str]]:
     found: list[dict[str, str]] = engine.data(
-        "DELETE", f"/images/{checked(name)}", {"force": force, "noprune": not prune}
+        "DELETE", f"/images/{check_name(name)}", {"force": force, "noprune": not prune}
     )
     return found or []
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers.desired_container import DesiredContainer
-from saltern.modules.lib.containers.endpoints import Endpoint, connected
+from saltern.modules.lib.containers.endpoints import Endpoint, connected_networks
 from saltern.modules.lib.containers.engine import NOT_FOUND, Engine, EngineError, Seen
 
 RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
@@ -16,14 +16,14 @@ SHORT_ID = 12
 
 def find(engine: Engine, name: str, *, by_id: bool = False) -> Seen | None:
     """The container with exactly this name; the engine itself would also accept the beginning of an ID."""
-    seen = engine.find(f"/containers/{checked(name)}/json")
+    seen = engine.find(f"/containers/{check_name(name)}/json")
     if seen is None or seen.get("Name", "").lstrip("/") == name:
         return seen
     whole = by_id and len(name) >= SHORT_ID and str(seen.get("Id", "")).startswith(name)
     return seen if whole else None
 
 
-def checked(name: str) -> str:
+def check_name(name: str) -> str:
     """The name, if it can be part of a request's path."""
     if not name or not name[0].isalnum() or not all(sign.isalnum() or sign in "_.-" for sign in name):
         raise Refused(f"a container name has letters, digits, '_', '.' and '-', not {name!r}")
@@ -64,7 +64,7 @@ def disconnect(engine: Engine, container: str, network: str, *, force: bool = Fa
 
 def reconnect(engine: Engine, seen: Seen, changed: Iterable[str], wanted: dict[str, Endpoint]) -> None:
     """Disconnect the container from differing networks, and connect it to the wanted ones."""
-    now = connected(seen)
+    now = connected_networks(seen)
     for network in changed:
         if network in now:
             disconnect(engine, seen["Id"], network)
@@ -113,7 +113,7 @@ def replace(
         remove(engine, new, force=True)
         _return(engine, old["Id"], name, ran)
         raise
-    _gone(engine, old["Id"])
+    _remove_quietly(engine, old["Id"])
     return warnings
 
 
@@ -134,7 +134,7 @@ def _return(engine: Engine, old: str, name: str, ran: str | None) -> None:
         start(engine, old)
 
 
-def _gone(engine: Engine, old: str) -> None:
+def _remove_quietly(engine: Engine, old: str) -> None:
     try:
         remove(engine, old, force=True)
     except EngineError as problem:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from saltern.modules.api.converge import Changes
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import values
-from saltern.modules.lib.containers.driver_secrets import shown
+from saltern.modules.lib.containers.driver_secrets import hide_passwords
 from saltern.modules.lib.containers.engine import Seen
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def differences(want: DesiredNetwork, seen: Seen) -> Changes:
     """``{Driver: {old, new}}``; settings that are not given must be the engine's defaults."""
     rows: dict[str, tuple[Any, Any]] = {
         "Driver": (seen.get("Driver"), want.driver),
-        "Options": (shown(_own(seen.get("Options"))), shown(want.options)),
+        "Options": (hide_passwords(_own(seen.get("Options"))), hide_passwords(want.options)),
         "Labels": (seen.get("Labels") or {}, want.labels),
         **{flag: (bool(seen.get(flag)), want.flags.get(flag, False)) for flag in FLAGS},
     }
@@ -146,8 +146,8 @@ def _pools(wanted: list[dict[str, Any]], seen: list[dict[str, Any]]) -> tuple[An
     chosen = {one["Subnet"] for one in wanted if "Gateway" in one}
     now = [one if one.get("Subnet") in chosen else {**one, "Gateway": None} for one in now]
     reported = [{key: value for key, value in one.items() if value is not None} for one in now]
-    return _sorted(reported), _sorted(wanted)
+    return _sort_pools(reported), _sort_pools(wanted)
 
 
-def _sorted(pools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sort_pools(pools: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(pools, key=lambda one: str(one.get("Subnet")))

@@ -12,7 +12,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.containers import endpoints, images, lifecycle
 from saltern.modules.lib.containers.desired_container import DesiredContainer
 from saltern.modules.lib.containers.engine import engine
-from saltern.modules.lib.containers.options import given
+from saltern.modules.lib.containers.options import read_arguments
 from saltern.modules.lib.containers.stream import output
 
 FOREVER = 30 * 86400.0
@@ -49,15 +49,15 @@ class Once:
     ) -> None:
         options = dict(container)
         networks = options.pop("networks", None)
-        read = given(
+        read = read_arguments(
             options,
             skip_translate=skip_translate,
             ignore_collisions=ignore_collisions,
             validate_ip_addrs=validate_ip_addrs,
         )
         self.ctx = ctx
-        self.name = None if name is None else lifecycle.checked(name)
-        self.image = images.checked(image)
+        self.name = None if name is None else lifecycle.check_name(name)
+        self.image = images.check_name(image)
         self.warnings = read.warnings
         self.vanishes = bool(read.options.get("auto_remove"))
         wanted = None if networks is None else endpoints.read(networks, validate=validate_ip_addrs)
@@ -103,7 +103,7 @@ class Once:
         return {"Id": made, "Name": self.name}
 
 
-def finished(once: Once, reading: Reading) -> dict[str, Any]:
+def run_to_end(once: Once, reading: Reading) -> dict[str, Any]:
     """Run it to its end. Returns its ID, name, exit code and output."""
     done = once.started(bg=False)
     reported = once.engine.data("POST", f"/containers/{done['Id']}/wait", timeout=FOREVER)

@@ -41,7 +41,7 @@ OPTIONS: dict[str, Option] = {
         Option("labels", CONFIG, "Labels", values.labels),
         Option("mac_address", CONFIG, "MacAddress", values.text, owned=False),
         Option("network_disabled", CONFIG, "NetworkDisabled", values.flag),
-        Option("ports", CONFIG, "ExposedPorts", ports.exposed, forms.names),
+        Option("ports", CONFIG, "ExposedPorts", ports.exposed_ports, forms.names),
         Option("stdin_open", CONFIG, "OpenStdin", values.flag),
         Option("stop_signal", CONFIG, "StopSignal", values.text, forms.signal),
         Option("stop_timeout", CONFIG, "StopTimeout", values.number, owned=False),
@@ -179,7 +179,7 @@ class Given(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def given(
+def read_arguments(
     arguments: Mapping[str, object],
     *,
     skip_translate: object = None,
@@ -187,10 +187,12 @@ def given(
     validate_ip_addrs: bool = True,
 ) -> Given:
     """Read the arguments. Raises ``Refused`` with a line for each problem."""
-    skipped = _skipped(skip_translate)
+    skipped = _untranslated_names(skip_translate)
     problems: list[str] = []
     found: dict[str, Any] = {}
-    known = _named({key: one for key, one in arguments.items() if one is not None}, ignore_collisions)
+    known = _resolve_aliases(
+        {key: one for key, one in arguments.items() if one is not None}, ignore_collisions
+    )
     overlay = known.pop(WHOLE, None)
     for name, value in _with_logging(known).items():
         if name in IGNORED:
@@ -207,10 +209,10 @@ def given(
     problems += _conflicts(found)
     if problems:
         raise Refused("\n".join(problems))
-    return Given(_exposing(found), _warnings(known))
+    return Given(_expose_published(found), _warnings(known))
 
 
-def _skipped(value: object) -> set[str] | None:
+def _untranslated_names(value: object) -> set[str] | None:
     """The names of arguments to send unchanged; None means all."""
     if value is None or value is False:
         return set()
@@ -219,7 +221,7 @@ def _skipped(value: object) -> set[str] | None:
     return {ALIASES.get(name, name) for name in values.texts(value)}
 
 
-def _named(arguments: Mapping[str, object], ignore_collisions: bool) -> dict[str, object]:
+def _resolve_aliases(arguments: Mapping[str, object], ignore_collisions: bool) -> dict[str, object]:
     twice = [alias for alias, name in ALIASES.items() if alias in arguments and name in arguments]
     if twice and not ignore_collisions:
         raise Refused(
@@ -262,7 +264,7 @@ def _conflicts(found: Mapping[str, Any]) -> Iterable[str]:
         yield "network_mode host has the name of the machine; leave out hostname"
 
 
-def _exposing(found: dict[str, Any]) -> dict[str, Any]:
+def _expose_published(found: dict[str, Any]) -> dict[str, Any]:
     """The options with published ports exposed, too."""
     bound = found.get("port_bindings")
     if not isinstance(bound, dict) or not bound:

@@ -13,7 +13,7 @@ LAST = 65535
 Bindings = dict[str, list[dict[str, str]]]
 
 
-def exposed(value: object) -> dict[str, dict[str, str]]:
+def exposed_ports(value: object) -> dict[str, dict[str, str]]:
     """``80``, ``53/udp``, ``3000-3010``: ``{80/tcp: {}}``."""
     return {f"{port}/{kind}": {} for one in items(value) for ports, kind in [_ports(one)] for port in ports}
 

@@ -28,14 +28,14 @@ def registry_of(repository: str) -> str:
 def header(ctx: Context, repository: str) -> dict[str, str]:
     """The header for a pull or a push; empty if no login is known."""
     registry = registry_of(repository)
-    for known in (_pillar(ctx), _stored()):
+    for known in (_pillar(ctx), _stored_registries()):
         for address, entry in known.items():
             if host(address) == host(registry):
-                return {HEADER: encoded({**entry, "serveraddress": registry})}
+                return {HEADER: encode_entry({**entry, "serveraddress": registry})}
     return {}
 
 
-def encoded(entry: Mapping[str, str]) -> str:
+def encode_entry(entry: Mapping[str, str]) -> str:
     from base64 import urlsafe_b64encode
 
     return urlsafe_b64encode(msgspec.json.encode(entry)).decode()
@@ -48,7 +48,7 @@ def host(address: str) -> str:
     return "docker.io" if name in HUB_NAMES else name
 
 
-def configured(ctx: Context) -> dict[str, dict[str, str]]:
+def configured_registries(ctx: Context) -> dict[str, dict[str, str]]:
     """The registries of the pillar: ``docker-registries``, and every key with that ending."""
     return _pillar(ctx)
 
@@ -67,15 +67,15 @@ def _entry(address: str, given: object) -> dict[str, str]:
     return {str(key): str(value) for key, value in given.items()}
 
 
-def _stored() -> dict[str, dict[str, str]]:
+def _stored_registries() -> dict[str, dict[str, str]]:
     return {
         address: entry
         for address, reported in (stored_file().get("auths") or {}).items()
-        if (entry := _decoded(reported.get("auth", "")))
+        if (entry := _decode_entry(reported.get("auth", "")))
     }
 
 
-def _decoded(text: str) -> dict[str, str]:
+def _decode_entry(text: str) -> dict[str, str]:
     import binascii
     from base64 import b64decode
 

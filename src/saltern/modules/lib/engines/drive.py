@@ -80,7 +80,7 @@ def drive(
         )
 
 
-def unparsed(ended: Ended, why: str = "its output could not be read") -> SubResult:
+def unparsed_step(ended: Ended, why: str = "its output could not be read") -> SubResult:
     """A failed step for an engine with unexpected output."""
     return SubResult(
         name="unparsed output",

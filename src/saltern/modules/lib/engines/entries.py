@@ -29,7 +29,7 @@ def step(entry: object, depth: int = 0) -> SubResult:
     """The step of an entry. Never raises: a malformed entry is a failed step that says why."""
     if not isinstance(entry, Mapping):
         return _bad({}, [f"this entry is {_kind(entry)}, not a dictionary"])
-    wrong = [*_missing(entry), *_odd(entry)]
+    wrong = [*_missing_keys(entry), *_odd(entry)]
     if wrong:
         return _bad(entry, wrong)
     names = _names(entry)
@@ -52,7 +52,7 @@ def step(entry: object, depth: int = 0) -> SubResult:
     )
 
 
-def _missing(entry: Mapping[object, object]) -> Iterable[str]:
+def _missing_keys(entry: Mapping[object, object]) -> Iterable[str]:
     absent = [key for key in NEEDED if key not in entry]
     if absent:
         yield f"it has no {', '.join(map(repr, absent))}"

@@ -26,8 +26,8 @@ def search(
     environment with a ``bin`` in it, or the program itself. ``bin_dir`` of a state overrides it. A directory
     that is given and lacks the program is an error: another program on PATH is not what was meant.
     """
-    named = bin_dir or configured(ctx, engine)
-    places = list(_named(os.path.expanduser(named), program) if named else _on_path(program))
+    named = bin_dir or configured_path(ctx, engine)
+    places = list(_candidate_paths(os.path.expanduser(named), program) if named else _on_path(program))
     for place in places:
         if os.path.isfile(place) and os.access(place, os.X_OK):
             return place
@@ -39,14 +39,14 @@ def search(
     )
 
 
-def configured(ctx: Context, engine: str) -> str:
+def configured_path(ctx: Context, engine: str) -> str:
     """The path of an engine in the configuration; Salt's key with this name is a list, which is ignored."""
     engines = ctx.settings.extra.get("engines")
     place = engines.get(engine) if isinstance(engines, Mapping) else None
     return place if isinstance(place, str) else ""
 
 
-def _named(place: str, program: str) -> Iterator[str]:
+def _candidate_paths(place: str, program: str) -> Iterator[str]:
     yield os.path.join(place, program)
     yield os.path.join(place, "bin", program)
     if os.path.basename(place) == program:

@@ -30,7 +30,7 @@ class Reader:
         """Report the step of a line, or store its message about the run."""
         if not line.strip():
             return
-        found = decoded(line)
+        found = decode_line(line)
         if not isinstance(found, dict):
             self.others += 1
             self.other = line
@@ -64,7 +64,7 @@ class Reader:
         return value if isinstance(value, dict) else {}
 
 
-def decoded(line: str) -> object:
+def decode_line(line: str) -> object:
     """The value of a line, or None. Lone surrogates, which only Python's reader accepts, are kept."""
     if not line.lstrip().startswith("{"):
         return None

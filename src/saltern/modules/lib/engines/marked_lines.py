@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from saltern.modules.lib.engines.drive import MARK, Ended
-from saltern.modules.lib.engines.lines import decoded
+from saltern.modules.lib.engines.lines import decode_line
 from saltern.modules.lib.engines.steps import Steps
 
 INSIDE = os.path.join(os.path.dirname(__file__), "plugins")
@@ -30,7 +30,7 @@ class Listener:
     def read_line(self, line: str) -> None:
         if not line.startswith(MARK.decode()):
             return
-        event = decoded(line[1:])
+        event = decode_line(line[1:])
         if not isinstance(event, dict):
             self.unread += 1
             return

@@ -53,7 +53,7 @@ class Scratch:
             os.chown(path, *self._owner)
 
 
-def placed(ctx: Context, place: str) -> str:
+def path_on_disk(ctx: Context, place: str) -> str:
     if not place.startswith("salt://"):
         return place
     found = on_disk(ctx, place)

@@ -70,7 +70,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-def concluded(program: str, steps: Steps, ended: Ended, verdict: Verdict) -> Result:
+def conclude(program: str, steps: Steps, ended: Ended, verdict: Verdict) -> Result:
     """The result of a run, from the engine's exit code and its steps, which have their own results."""
     data = {**verdict.data, "totals": dict(steps.counts), "retcode": ended.code, "log": ended.log}
     summary = steps.summary(verdict.what)

@@ -10,7 +10,7 @@ KEY = "file.accumulated"  # in the run's context: {file: {accumulator: [text, â€
 Collected = dict[str, dict[str, list[object]]]
 
 
-def collected(ctx: Context, key: str = KEY) -> Collected:
+def collected_texts(ctx: Context, key: str = KEY) -> Collected:
     found = ctx.run.context.setdefault(key, {})
     assert isinstance(found, dict)
     return found
@@ -18,4 +18,4 @@ def collected(ctx: Context, key: str = KEY) -> Collected:
 
 def collected_for(ctx: Context, path: str) -> dict[str, list[object]]:
     """The accumulators of one file. Costs nothing where there are none."""
-    return collected(ctx).get(path, {}) if KEY in ctx.run.context else {}
+    return collected_texts(ctx).get(path, {}) if KEY in ctx.run.context else {}

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.diffs import lines_of
-from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.patterns import compile_pattern
 
 
 class Forms(Struct, frozen=True):
@@ -22,7 +22,7 @@ class Forms(Struct, frozen=True):
 
     @staticmethod
     def of(regex: str, char: str) -> Forms:
-        compiled(regex)
+        compile_pattern(regex)
         core = (
             regex.removeprefix("^").removesuffix("$")
             if not regex.endswith(r"\$")
@@ -33,9 +33,9 @@ class Forms(Struct, frozen=True):
         said = rf"((?:{core}){rest})"
         return Forms(
             core,
-            compiled(rf"^({indent}){said}$"),
-            compiled(rf"^([ \t]*){re.escape(char)}([ \t]*{said})$"),
-            compiled(rf"^([ \t]*){said}$"),
+            compile_pattern(rf"^({indent}){said}$"),
+            compile_pattern(rf"^([ \t]*){re.escape(char)}([ \t]*{said})$"),
+            compile_pattern(rf"^([ \t]*){said}$"),
         )
 
     def change(

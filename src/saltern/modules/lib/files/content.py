@@ -90,14 +90,14 @@ def render(
             **template.context,
             "accumulator": collected_for(ctx, path),
         }
-        text = _rendered(ctx, text, template.engine, name or source, values)
+        text = _render(ctx, text, template.engine, name or source, values)
     try:
         return text.encode(template.encoding or "utf-8", template.errors)
     except LookupError:
         raise Refused(f"no encoding is called {template.encoding!r}") from None
 
 
-def _rendered(ctx: Context, text: str, engine: str, path: str, values: Mapping[str, object]) -> str:
+def _render(ctx: Context, text: str, engine: str, path: str, values: Mapping[str, object]) -> str:
     """Render a text; ``py`` returns the value of its ``run()``."""
     sls = ctx.chunk.sls if ctx.chunk else ""
     if engine != "py":
@@ -149,7 +149,7 @@ def given_bytes(ctx: Context, given: Given) -> bytes | None:
         value = _looked_up(ctx, "pillar.get", "Pillar", given.pillar, given.delimiter)
     elif given.grains is not None:
         value = _looked_up(ctx, "grains.get", "Grain", given.grains, given.delimiter)
-    data = _joined(value, newline=given.newline)
+    data = _join_value(value, newline=given.newline)
     if not data and not given.allow_empty:
         raise Refused(f"{given.named[0]!r} is empty, and allow_empty is False")
     return data
@@ -165,7 +165,7 @@ def _looked_up(ctx: Context, function: str, kind: str, key: object, delimiter: s
     return value
 
 
-def _joined(value: object, *, newline: bool) -> bytes:
+def _join_value(value: object, *, newline: bool) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, list):

@@ -14,7 +14,7 @@ def difference(old: bytes, new: bytes, *, show: bool = True) -> str:
     if not all(kinds):
         before, after = ("text" if kind else "binary" for kind in kinds)
         return f"{after} content instead of {before}" if before != after else "binary content differs"
-    return unified(_text(old), _text(new))
+    return unified_diff_of(_text(old), _text(new))
 
 
 def _text(content: bytes) -> str:
@@ -25,7 +25,7 @@ def _text(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def unified(old: str, new: str) -> str:
+def unified_diff_of(old: str, new: str) -> str:
     from difflib import unified_diff
 
     return "".join(unified_diff(lines_of(old), lines_of(new)))

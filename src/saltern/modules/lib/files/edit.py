@@ -53,7 +53,7 @@ def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
     if seen is not None and seen.data is None:
         raise Refused(f"{path} is not a file, but a {seen.kind}")
     old = seen.data if seen is not None and seen.data is not None else b""
-    new = _changed(old, how, change)
+    new = _change_text(old, how, change)
     if new == old and seen is not None:
         return result_of(ctx, {}, how.words.already, facts(ctx, path, seen.stat, old))
     notes = parent_notes(ctx, path, how.makedirs) if seen is None else []
@@ -67,7 +67,7 @@ def edit(ctx: Context, how: Edit, change: Callable[[str], str]) -> Result:
     )
 
 
-def _changed(old: bytes, how: Edit, change: Callable[[str], str]) -> bytes:
+def _change_text(old: bytes, how: Edit, change: Callable[[str], str]) -> bytes:
     errors = "surrogateescape" if how.encoding == "utf-8" else "strict"
     try:
         return change(old.decode(how.encoding, errors)).encode(how.encoding, errors)
@@ -84,6 +84,6 @@ def _write(ctx: Context, path: str, how: Edit, seen: Seen | None, new: bytes) ->
     return Seen(os.stat(path), new)
 
 
-def ended(text: str, end: str = "\n") -> str:
+def end_line(text: str, end: str = "\n") -> str:
     """The text with a final newline; empty text stays empty."""
     return text if not text or text.endswith("\n") else f"{text}{end}"

@@ -43,7 +43,7 @@ def attributes_of(user: str | None, group: str | None, mode: str | None) -> Attr
     return Attributes(int(mode, 8) if mode else None, uid, gid)
 
 
-def asked(
+def asked_attributes(
     ctx: Context, user: str | None, group: str | None, mode: str | None, notes: list[str]
 ) -> Attributes:
     """Like ``attributes_of``; but in test mode a user that does not exist yet is only noted, once."""

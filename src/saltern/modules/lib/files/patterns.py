@@ -10,7 +10,7 @@ from saltern.modules.api.refused import Refused
 Matches = Callable[[str], bool]
 
 
-def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def compile_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """The compiled regular expression. Raises ``Refused`` if it is wrong."""
     try:
         return re.compile(pattern, flags)
@@ -29,7 +29,7 @@ def path_matcher(patterns: str | list[str] | None) -> Matches | None:
 
 def _test(pattern: str) -> Matches:
     if pattern.startswith("E@"):
-        search = compiled(pattern[2:]).search
+        search = compile_pattern(pattern[2:]).search
         return lambda path: search(path) is not None
     from fnmatch import translate
 

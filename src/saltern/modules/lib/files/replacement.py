@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.edit import ended
+from saltern.modules.lib.files.edit import end_line
 
 FLAGS: dict[str, int] = {
     "A": re.ASCII,
@@ -51,7 +51,7 @@ def replacer(
 
     def change(old: str) -> str:
         if not search.search(old):
-            return _added(old, put, extra)
+            return _add_text(old, put, extra)
         try:
             return search.sub((lambda _: repl) if literal else repl, old, count=max(count, 0))
         except (re.error, IndexError) as problem:
@@ -62,7 +62,7 @@ def replacer(
     return change
 
 
-def _added(old: str, put: str, extra: str) -> str:
+def _add_text(old: str, put: str, extra: str) -> str:
     if not put or re.search(rf"^{re.escape(extra.rstrip())}\r?$", old, re.MULTILINE):
         return old
-    return f"{ended(old)}{extra}\n" if put == "append" else f"{extra}\n{old}"
+    return f"{end_line(old)}{extra}\n" if put == "append" else f"{extra}\n{old}"

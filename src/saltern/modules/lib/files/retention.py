@@ -53,7 +53,7 @@ def _count(name: str, value: object) -> int | None:
     return int(str(value))
 
 
-def kept(copies: Iterable[Copy], counts: Mapping[str, int | None]) -> set[str]:
+def kept_names(copies: Iterable[Copy], counts: Mapping[str, int | None]) -> set[str]:
     """The names that one of the rules keeps."""
     ordered = sorted(copies)
     return {one.name for name, count in counts.items() for one in _of_rule(ordered, RULES[name], count)}

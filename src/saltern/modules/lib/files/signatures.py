@@ -36,7 +36,7 @@ class Signing(Struct, frozen=True, kw_only=True):
 NONE = Signing()
 
 
-def signing(
+def read_signing(
     signature: object = None,
     source_hash_sig: object = None,
     signed_by_any: object = None,
@@ -57,15 +57,15 @@ def signing(
     return Signing(
         signature=signature,
         hash_signature=source_hash_sig,
-        any=tuple(map(str, _listed(signed_by_any))),
-        all=tuple(map(str, _listed(signed_by_all))),
+        any=tuple(map(str, _as_list(signed_by_any))),
+        all=tuple(map(str, _as_list(signed_by_all))),
         keyring=str(keyring or ""),
         home=str(gnupghome or ""),
         backend=sig_backend,
     )
 
 
-def _listed(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     if not value:
         return []
     return value if isinstance(value, list) else [value]
@@ -76,21 +76,21 @@ Read = Callable[[str], bytes]
 
 def verify(ctx: Context, data: bytes, signature: object, how: Signing, read: Read) -> bytes:
     """The signed data. Raises unless it is signed by the required signers. ``read`` fetches signatures."""
-    places = [] if signature is True else [str(one) for one in _listed(signature)]
+    places = [] if signature is True else [str(one) for one in _as_list(signature)]
     signatures = [read(place) for place in places]
     return BACKENDS[how.backend](ctx, data, signatures, how)
 
 
-def _refused(why: str) -> Refused:
+def _refusal(why: str) -> Refused:
     return Refused(f"The signature could not be verified: {why}")
 
 
 def check_signers(how: Signing, signed: Callable[[str], bool]) -> None:
     if how.any and not any(map(signed, how.any)):
-        raise _refused("none of the keys in signed_by_any has signed it")
+        raise _refusal("none of the keys in signed_by_any has signed it")
     for signer in how.all:
         if not signed(signer):
-            raise _refused(f"{signer[:60]!r} of signed_by_all has not signed it")
+            raise _refusal(f"{signer[:60]!r} of signed_by_all has not signed it")
 
 
 # -- gpg ---------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _gpg(ctx: Context, data: bytes, signatures: Sequence[bytes], how: Signing) -
     good = _good(said)
     bad = sorted({word for line in said if (word := line.split(" ")[0]) in BAD})
     if not good or ("BADSIG" in bad and not (how.any or how.all)):
-        raise _refused(", ".join(bad) or "no valid signature by a known key")
+        raise _refusal(", ".join(bad) or "no valid signature by a known key")
     check_signers(how, lambda signer: "".join(signer.split()).upper() in good)
     return signed
 
@@ -126,9 +126,9 @@ def _inline(ctx: Context, how: Signing, path: str, data: bytes) -> tuple[bytes, 
     if stripped.startswith(CLEAR_BEGIN) and not (
         stripped.endswith(CLEAR_END) and stripped.count(CLEAR_BEGIN) == 1
     ):
-        raise _refused("there is text after the signed text")
+        raise _refusal("there is text after the signed text")
     if not stripped.startswith(CLEAR_BEGIN) and CLEAR_BEGIN in stripped:
-        raise _refused("there is text before the signed text")
+        raise _refusal("there is text before the signed text")
     out = f"{path}.signed"
     status = _status(ctx, [*_words(how), "--output", out, "--decrypt", path])
     try:

@@ -161,7 +161,7 @@ def _from_web(ctx: Context, url: str, expected: str, how: Fetch) -> Source | Non
         raise Refused(f"{mask(url)} cannot be verified; give its source_hash, or set skip_verify: True")
     if expected:  # before the source, which may be large
         form, value = expected_hash(ctx, expected, url, how)
-        old = web_cache.kept(cache_path(ctx, url)) if how.keep_source else None
+        old = web_cache.read_kept(cache_path(ctx, url)) if how.keep_source else None
         if old is not None and digest(old, form) == value:
             return Source(url=url, data=old)
     reply = web_cache.ask(ctx, url, verify_ssl=how.verify_ssl, use_etag=how.use_etag)

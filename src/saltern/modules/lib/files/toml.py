@@ -37,10 +37,10 @@ def _is_tables(value: object) -> bool:
 def _key(key: object) -> str:
     text = str(key)
     bare = text and all(char.isascii() and (char.isalnum() or char in "-_") for char in text)
-    return text if bare else _quoted(text)
+    return text if bare else _quote(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     import json
 
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -52,7 +52,7 @@ def _value(value: object) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, Mapping):

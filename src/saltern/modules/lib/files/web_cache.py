@@ -43,7 +43,7 @@ def _blocked(path: str) -> bool:
     return os.path.isdir(path)
 
 
-def kept(path: str) -> bytes | None:
+def read_kept(path: str) -> bytes | None:
     try:
         return files.read(path)
     except OSError:
@@ -55,8 +55,8 @@ def ask(ctx: Context, url: str, *, verify_ssl: bool, use_etag: bool) -> Reply:
     current.
     """
     path = cache_path(ctx, url)
-    old = kept(path) if use_etag else None
-    tag = (kept(f"{path}.etag") or b"").decode("utf-8", "replace").strip() if old is not None else ""
+    old = read_kept(path) if use_etag else None
+    tag = (read_kept(f"{path}.etag") or b"").decode("utf-8", "replace").strip() if old is not None else ""
     try:
         reply = fetch(url, verify=verify_ssl, etag=tag)
     except WebError as problem:
@@ -67,7 +67,7 @@ def ask(ctx: Context, url: str, *, verify_ssl: bool, use_etag: bool) -> Reply:
 def keep(ctx: Context, url: str, data: bytes, etag: str = "") -> str:
     path = cache_path(ctx, url)
     files.make_directories(os.path.dirname(path), files.Attributes(mode=0o700))
-    if kept(path) != data:
+    if read_kept(path) != data:
         files.write(path, data, PRIVATE)
     if etag:
         files.write(f"{path}.etag", etag.encode(), PRIVATE)

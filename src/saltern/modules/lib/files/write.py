@@ -15,7 +15,7 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.diffs import NEW_FILE, difference
 from saltern.modules.lib.files.facts import facts
-from saltern.modules.lib.files.owners import asked, attribute_changes
+from saltern.modules.lib.files.owners import asked_attributes, attribute_changes
 from saltern.system import files
 from saltern.system.files import Attributes, Seen
 from saltern.system.temporary import private_file
@@ -61,7 +61,7 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
     seen = files.see(path, follow=wanted.follow)
     _check_kind(path, seen, wanted.follow)
     notes: list[str] = []
-    attributes = asked(ctx, wanted.user, wanted.group, wanted.mode, notes)
+    attributes = asked_attributes(ctx, wanted.user, wanted.group, wanted.mode, notes)
     changes = _content_changes(wanted, seen, content, same)
     rewrite = bool(changes)
     changes |= attribute_changes(

@@ -93,7 +93,7 @@ def reach(ctx: Context) -> Daemon:
     return Daemon(is_running(ctx))
 
 
-def checked(name: str, what: str) -> str:
+def check_name(name: str, what: str) -> str:
     if not NAME.fullmatch(name):
         raise Refused(f"{what} cannot be called {name!r}")
     return name

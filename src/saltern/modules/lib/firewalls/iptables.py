@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said, tool
-from saltern.modules.api.refused import Refused, known
+from saltern.modules.api.programs import PLAIN_WORDS, error_text, missing_program, tool
+from saltern.modules.api.refused import Refused, check_known
 from saltern.modules.lib.firewalls import iptables_saved
 from saltern.system.process import NOT_FOUND, Ran
 
@@ -51,7 +51,7 @@ class Table(Struct, frozen=True):
 
 def place(table: str, chain: str, family: str, *, whole_table: bool = False) -> Place:
     """The place, checked. Raises ``Refused`` for impossible names of tables, chains or families."""
-    known(family, PROGRAMS, "family")
+    check_known(family, PROGRAMS, "family")
     for name, what in ((table, "table"), (chain, "chain")):
         if not NAME.fullmatch(name) and (name or not whole_table):
             raise Refused(f"{what} cannot be {name!r}" if name else f"{what} is missing; name the {what}")
@@ -90,7 +90,9 @@ def holds(ctx: Context, where: Place, rule: Sequence[str]) -> bool:
         raise Refused(missing_program(argv[0], "iptables"))
     if ran.code < 2 or NO_TARGET_YET.search(ran.err):
         return ran.code == 0
-    raise Refused(f"{' '.join(argv)}: {said(ran).splitlines()[0] if said(ran) else f'exit code {ran.code}'}")
+    raise Refused(
+        f"{' '.join(argv)}: {error_text(ran).splitlines()[0] if error_text(ran) else f'exit code {ran.code}'}"
+    )
 
 
 def position(ctx: Context, where: Place, number: int) -> int:

@@ -70,21 +70,21 @@ def words(options: Mapping[str, object]) -> list[str]:
     left = {name: value for name, value in left.items() if value is not False}
     if "target" in left:
         left["jump"] = left.pop("target")
-    matches = [one.strip() for item in _listed(left.pop("match", [])) for one in item.split(",")]
+    matches = [one.strip() for item in _as_list(left.pop("match", [])) for one in item.split(",")]
     if "proto" in left and "policy" not in matches:
         left["protocol"] = left.pop("proto")
     found = [
-        *_taken(left, "if", "-i"),
-        *_taken(left, "of", "-o"),
+        *_take_option(left, "if", "-i"),
+        *_take_option(left, "of", "-o"),
         *_protocol(left),
         *_matches(left, matches),
         *_sets(left),
         *_state(left, matches),
-        *_taken(left, "dport", "--dport"),
-        *_taken(left, "sport", "--sport"),
+        *_take_option(left, "dport", "--dport"),
+        *_take_option(left, "sport", "--sport"),
         *_multiport(left, matches),
         *_comment(left, matches),
-        *_taken(left, "set", "--match-set"),
+        *_take_option(left, "set", "--match-set"),
     ]
     last: list[str] = [name for name in JUMPS if name in left]
     last += [name for name in left if name in AFTER_JUMP and name not in last]
@@ -129,7 +129,7 @@ def _plain(value: object, name: str) -> object:
     raise Refused(f"the option {name!r} needs a text, a number or a list, got {value!r}")
 
 
-def _listed(value: object) -> list[str]:
+def _as_list(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
@@ -139,21 +139,21 @@ def _flag(name: str) -> str:
 
 def _option(flag: str, value: object, *, whole: bool = False) -> list[str]:
     """One option; a list is joined with commas, and a text is split into words unless ``whole``."""
-    joined = ",".join(_listed(value))
+    joined = ",".join(_as_list(value))
     turned = NEGATED.match(joined)
     rest = joined[turned.end() :] if turned else joined
     values = [rest] if whole and rest else split(rest) if rest.strip() else []
     return [*(["!"] if turned else []), flag, *values]
 
 
-def _taken(left: dict[str, object], name: str, flag: str) -> list[str]:
+def _take_option(left: dict[str, object], name: str, flag: str) -> list[str]:
     return _option(flag, left.pop(name)) if name in left else []
 
 
 def _protocol(left: dict[str, object]) -> list[str]:
     if "protocol" not in left and left.keys() & {"dports", "sports"}:
         raise Refused("dports and sports need a protocol, such as proto: tcp")
-    return _taken(left, "protocol", "-p")
+    return _take_option(left, "protocol", "-p")
 
 
 def _matches(left: dict[str, object], matches: list[str]) -> list[str]:
@@ -161,13 +161,13 @@ def _matches(left: dict[str, object], matches: list[str]) -> list[str]:
     for match in matches:
         found += ["-m", *split(match)]
         if match in TAKE_NAME:
-            found += _taken(left, "name_", "--name")
-    return found + (_taken(left, "proto", "--proto") if "policy" in matches else [])
+            found += _take_option(left, "name_", "--name")
+    return found + (_take_option(left, "proto", "--proto") if "policy" in matches else [])
 
 
 def _sets(left: dict[str, object]) -> list[str]:
     found: list[str] = []
-    for one in _listed(left.pop("match-set", [])):
+    for one in _as_list(left.pop("match-set", [])):
         found += ["-m", "set", *_option("--match-set", one)]
     return found
 
@@ -175,7 +175,7 @@ def _sets(left: dict[str, object]) -> list[str]:
 def _state(left: dict[str, object], matches: list[str]) -> list[str]:
     if "connstate" not in left:
         return []
-    return [*([] if "state" in matches else ["-m", "state"]), *_taken(left, "connstate", "--state")]
+    return [*([] if "state" in matches else ["-m", "state"]), *_take_option(left, "connstate", "--state")]
 
 
 def _multiport(left: dict[str, object], matches: list[str]) -> list[str]:
@@ -184,7 +184,7 @@ def _multiport(left: dict[str, object], matches: list[str]) -> list[str]:
     for name in ("dports", "sports"):
         if name not in left:
             continue
-        values = _listed(left.pop(name))
+        values = _as_list(left.pop(name))
         turned = any(NEGATED.match(one) for one in values)
         ports = ",".join(NEGATED.sub("", one, count=1).replace(" ", "") for one in values)
         named = "multiport" in matches and not found
@@ -195,5 +195,5 @@ def _multiport(left: dict[str, object], matches: list[str]) -> list[str]:
 def _comment(left: dict[str, object], matches: list[str]) -> list[str]:
     if "comment" not in left:
         return []
-    said = " ".join(_listed(left.pop("comment")))
+    said = " ".join(_as_list(left.pop("comment")))
     return [*([] if "comment" in matches else ["-m", "comment"]), "--comment", said]

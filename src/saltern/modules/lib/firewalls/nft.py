@@ -8,8 +8,8 @@ import re
 from msgspec import Struct, json
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said, tool
-from saltern.modules.api.refused import Refused, known, one_line
+from saltern.modules.api.programs import PLAIN_WORDS, error_text, missing_program, tool
+from saltern.modules.api.refused import Refused, check_known, one_line
 from saltern.modules.lib.firewalls import nft_code
 from saltern.modules.lib.firewalls.nft_rule import FAMILIES
 from saltern.system.process import NOT_FOUND
@@ -36,7 +36,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 def place(table: str, chain: str, family: str, *, whole_table: bool = False) -> Place:
     """The place, checked. Raises ``Refused`` for impossible names of tables, chains or families."""
-    known(family, FAMILIES, "family")
+    check_known(family, FAMILIES, "family")
     for name, what in ((table, "table"), (chain, "chain")):
         if not NAME.fullmatch(name) and (name or what == "table" or not whole_table):
             raise Refused(f"{what} cannot be {name!r}" if name else f"{what} is missing; name the {what}")
@@ -110,7 +110,11 @@ def _meaning(ctx: Context, where: Place, rule: str) -> nft_code.Code:
     found = nft_code.rules(ran.out)
     if len(found) == 1 and (ran.code == 0 or NONE_SUCH in ran.err):
         return found[0].code
-    why = said(ran).partition("\n")[0] if ran.code else "this nft cannot print the code of a rule (--debug)"
+    why = (
+        error_text(ran).partition("\n")[0]
+        if ran.code
+        else "this nft cannot print the code of a rule (--debug)"
+    )
     raise Refused(f"{rule}: {why}")
 
 
@@ -141,7 +145,7 @@ def current(ctx: Context) -> str:
     return "#!/usr/sbin/nft -f\n\n" + tool(ctx, "nft", "--stateless", "list", "ruleset").out
 
 
-def kept(ctx: Context, where: Place, file: str) -> list[str]:
+def kept_lines(ctx: Context, where: Place, file: str) -> list[str]:
     """The lines of a chain in the file."""
     found: list[str] = []
     table = chain = ""
@@ -160,7 +164,7 @@ def kept(ctx: Context, where: Place, file: str) -> list[str]:
 
 def is_kept(ctx: Context, where: Place, rule: str, file: str) -> bool:
     """True if a rule is in the file exactly if it is in force. Other rules are not compared."""
-    lines, now = kept(ctx, where, file), rule_lines(ctx, where)
+    lines, now = kept_lines(ctx, where, file), rule_lines(ctx, where)
     found = [now[handle] for handle in handles(ctx, where, rule) if handle in now]
     if found:
         return all(one in lines for one in found)
@@ -170,7 +174,7 @@ def is_kept(ctx: Context, where: Place, rule: str, file: str) -> bool:
 
 
 def policy_is_kept(ctx: Context, where: Place, policy: str, file: str) -> bool:
-    return any(f"policy {policy};" in line for line in kept(ctx, where, file))
+    return any(f"policy {policy};" in line for line in kept_lines(ctx, where, file))
 
 
 def save(ctx: Context, file: str) -> None:

@@ -66,7 +66,7 @@ def forward_option(text: str) -> str:
     return f"port={source}:proto={given['Protocol']}:toport={target}:toaddr={given['Destination address']}"
 
 
-def missing(arg: str, wanted: list[str], current: list[str]) -> list[str]:
+def missing_values(arg: str, wanted: list[str], current: list[str]) -> list[str]:
     """The wanted values that are missing."""
     key = KEYS.get(arg, plain)
     have = frozenset(one for text in current for one in key(text))

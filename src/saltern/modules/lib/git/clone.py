@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from saltern.modules.api.programs import owner_for
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
-from saltern.modules.lib.git.command import Git, shown
+from saltern.modules.lib.git.command import Git, shown_url
 from saltern.modules.lib.git.copy import commit_of, rehearsal
 from saltern.modules.lib.git.remote import WHOLE, Remote, Revision
 from saltern.system import files
@@ -39,7 +39,7 @@ def target_path(target: str | None) -> str:
     return absolute(target).rstrip("/") or "/"
 
 
-def occupied(path: str) -> list[str]:
+def names_in(path: str) -> list[str]:
     """The names in the directory. Raises if it is not a directory."""
     found = files.look(path, follow=True)
     if found is None:
@@ -51,7 +51,7 @@ def occupied(path: str) -> list[str]:
 
 def check_room(path: str, *, force: bool) -> bool:
     """True if something has to be removed first. Raises if that is not allowed."""
-    held = occupied(path)
+    held = names_in(path)
     if held and not force:
         raise Refused(
             f"Target '{path}' exists, is not empty and is not a git repository; set 'force_clone' to True "
@@ -72,14 +72,14 @@ def whole(git: Git, path: str, remote: Remote, revision: Revision) -> str:
             found = there.maybe("rev-parse", "--verify", "--quiet", f"{revision.sha}^{{commit}}")
     if not found:
         raise Refused(
-            f"No revision matching {revision.name!r} exists in the remote repository {shown(remote.url)}"
+            f"No revision matching {revision.name!r} exists in the remote repository {shown_url(remote.url)}"
         )
     return found
 
 
 def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> None:
     """Clone the repository. The clone is removed again if the revision is not available."""
-    was_there = occupied(how.path)
+    was_there = names_in(how.path)
     for name in was_there:
         files.remove(os.path.join(how.path, name))
     there_before = files.look(how.path) is not None
@@ -97,7 +97,7 @@ def clone(git: Git, how: Clone, revision: Revision | None, sha: str = "") -> Non
 def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
     """Clone where no other user can replace directories; then move everything to its path by file handles."""
     if how.submodules:
-        raise Refused(f"submodules need 'user' here: {exposed(how.path)}")
+        raise Refused(f"submodules need 'user' here: {exposure(how.path)}")
     with private_directory("clone") as scratch:
         place = os.path.join(scratch, "clone")
         _clone(git, replace(how, path=place), revision, sha)
@@ -106,7 +106,7 @@ def _clone_in_private(git: Git, how: Clone, revision: Revision | None, sha: str)
             move_content(source, into=target)
 
 
-def exposed(path: str) -> str:
+def exposure(path: str) -> str:
     """Why root does not run git in a directory."""
     found = foreign_directory(path)
     if found is None:
@@ -118,14 +118,14 @@ def exposed(path: str) -> str:
 
 def _clone(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
     if revision is None:  # an empty repository
-        git.out("clone", "--quiet", "--", how.url, how.path, what=f"cannot clone {shown(how.url)}")
+        git.out("clone", "--quiet", "--", how.url, how.path, what=f"cannot clone {shown_url(how.url)}")
         return
     words = ["clone", "--quiet", "--origin", how.remote]
     words += ["--mirror"] if how.mirror else ["--bare"] if how.bare else ["--no-checkout"]
     if how.depth:
         words += ["--depth", str(how.depth)]
         words += ["--branch", revision.name] if revision.kind in ("branch", "tag") else []
-    git.out(*words, "--", how.url, how.path, what=f"cannot clone {shown(how.url)} to {how.path}")
+    git.out(*words, "--", how.url, how.path, what=f"cannot clone {shown_url(how.url)} to {how.path}")
     if how.bare or how.mirror:
         return
     here = git.at(how.path)
@@ -150,5 +150,5 @@ def get_commit(here: Git, remote: str, sha: str, depth: int | None = None) -> No
 
 def update_submodules(here: Git) -> None:
     if here.path and here.is_exposed(here.path):
-        raise Refused(f"submodules need 'user' here: {exposed(here.path)}")
+        raise Refused(f"submodules need 'user' here: {exposure(here.path)}")
     here.out("submodule", "--quiet", "update", "--init", "--recursive", what="cannot update the submodules")

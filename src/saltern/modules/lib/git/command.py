@@ -117,7 +117,7 @@ def _environment(login: Login) -> dict[str, str]:
     return env
 
 
-def shown(url: str) -> str:
+def shown_url(url: str) -> str:
     """A URL without its password."""
     return mask(url)
 

@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.git.command import Git, lines, shown
+from saltern.modules.lib.git.command import Git, lines, shown_url
 
 SHA = re.compile(r"[0-9a-fA-F]{7,40}")
 WHOLE = 40
@@ -42,7 +42,7 @@ class Revision(Struct, frozen=True, kw_only=True):
 def ask(git: Git, url: str) -> Remote:
     """The refs of the remote now. Raises if it cannot be reached."""
     reported = git.out(
-        "ls-remote", "--symref", "--", url, what=f"cannot read the remote repository {shown(url)}"
+        "ls-remote", "--symref", "--", url, what=f"cannot read the remote repository {shown_url(url)}"
     )
     refs: dict[str, str] = {}
     head = ""
@@ -62,7 +62,7 @@ def resolve(remote: Remote, rev: str, *, url: str) -> Revision:
     refs = remote.refs
     if rev == "HEAD":
         if "HEAD" not in refs:
-            raise Refused(f"the remote repository {shown(url)} has no HEAD; give rev")
+            raise Refused(f"the remote repository {shown_url(url)} has no HEAD; give rev")
         return Revision(name=rev, kind="head", sha=refs["HEAD"], branch=remote.head)
     if sha := refs.get(f"refs/heads/{rev}"):
         return Revision(name=rev, kind="branch", sha=sha, branch=rev)
@@ -71,4 +71,4 @@ def resolve(remote: Remote, rev: str, *, url: str) -> Revision:
     if SHA.fullmatch(rev):
         whole = {sha for sha in refs.values() if sha.startswith(rev.lower())}
         return Revision(name=rev, kind="sha", sha=whole.pop() if len(whole) == 1 else rev.lower())
-    raise Refused(f"No revision matching {rev!r} exists in the remote repository {shown(url)}")
+    raise Refused(f"No revision matching {rev!r} exists in the remote repository {shown_url(url)}")

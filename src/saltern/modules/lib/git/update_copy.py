@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.git.clone import Clone, get_commit, update_submodules
-from saltern.modules.lib.git.command import Git, shown
+from saltern.modules.lib.git.command import Git, shown_url
 from saltern.modules.lib.git.copy import (
     Copy,
     commit_of,
@@ -115,8 +115,8 @@ def _check_dirty(want: DesiredCopy, copy: Copy, *, switch: bool, move: bool, res
 def _url_change(want: DesiredCopy, copy: Copy) -> dict[str, object]:
     if copy.url == want.clone.url:
         return {}
-    old = shown(copy.url) if copy.url else None
-    return {f"remotes/{want.clone.remote}": {"old": old, "new": shown(want.clone.url)}}
+    old = shown_url(copy.url) if copy.url else None
+    return {f"remotes/{want.clone.remote}": {"old": old, "new": shown_url(want.clone.url)}}
 
 
 def _forward(git: Git, copy: Copy, remote: Remote, base: str, sha: str) -> bool:
@@ -178,7 +178,7 @@ def _fetch(here: Git, want: DesiredCopy, specs: list[str]) -> None:
     here.out(
         *("fetch", "--quiet", "--no-tags", *words, "--stdin", want.clone.remote),
         stdin=reported,
-        what=f"cannot fetch from {shown(want.clone.url)}",
+        what=f"cannot fetch from {shown_url(want.clone.url)}",
     )
 
 

@@ -49,7 +49,7 @@ def save(file: File, ini: IniText) -> None:
     files.write(file.path, str(ini).encode(file.encoding or "utf-8", errors))
 
 
-def edited(ctx: Context, file: File, change: Callable[[IniText], Changes]) -> Result:
+def edit_file(ctx: Context, file: File, change: Callable[[IniText], Changes]) -> Result:
     """The result of a state: the changes of ``change``, written unless in test mode."""
     ctx.facts = {"path": file.path}
     path = absolute(file.path)

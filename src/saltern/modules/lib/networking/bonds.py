@@ -19,7 +19,7 @@ DEFAULTS: Mapping[str, Mapping[str, str]] = dict.fromkeys(MODES, LINK) | {
 
 
 def _targets(name: str, value: object) -> str:
-    found = value.split(",") if isinstance(value, str) else checks.listed(value)
+    found = value.split(",") if isinstance(value, str) else checks.list_of_words(value)
     if not 1 <= len(found) <= MOST_TARGETS:
         raise Refused(f"{name} needs one to {MOST_TARGETS} addresses")
     return ",".join(checks.address4(name, one.strip()) for one in found)

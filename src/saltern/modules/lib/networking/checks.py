@@ -28,7 +28,7 @@ def word(name: str, value: object) -> str:
     return one_line(str(value).strip(), name)
 
 
-def listed(value: object) -> list[str]:
+def list_of_words(value: object) -> list[str]:
     """A list, or a text with spaces between."""
     found = value if isinstance(value, list | tuple) else str(value).split()
     return [str(one) for one in found]
@@ -36,7 +36,7 @@ def listed(value: object) -> list[str]:
 
 def each(check: Check) -> Check:
     """A check for settings with several values on one line."""
-    return lambda name, value: " ".join(check(name, one) for one in listed(value))
+    return lambda name, value: " ".join(check(name, one) for one in list_of_words(value))
 
 
 def one_of(*allowed: str) -> Check:

@@ -134,7 +134,7 @@ def lines(want: DesiredInterface, hardware: str) -> list[str]:
         raise Refused("prefix and netmask cannot be given together")
     if "hwaddr" in given and "macaddr" in given:
         raise Refused("hwaddr and macaddr cannot be given together")
-    full = {**given, **_derived(want, given, hardware)}
+    full = {**given, **_derived_settings(want, given, hardware)}
     return [
         f'DEVICE="{want.name}"',
         *_rows(full, BEFORE),
@@ -144,7 +144,9 @@ def lines(want: DesiredInterface, hardware: str) -> list[str]:
     ]
 
 
-def _derived(want: DesiredInterface, given: Mapping[str, object], hardware: str) -> dict[str, object]:
+def _derived_settings(
+    want: DesiredInterface, given: Mapping[str, object], hardware: str
+) -> dict[str, object]:
     """The settings that follow from the kind of the interface, and the defaults."""
     found: dict[str, object] = {
         "onboot": want.enabled,
@@ -195,7 +197,7 @@ def _rows(given: Mapping[str, object], table: Mapping[str, tuple[str, Check]]) -
 def _more(given: Mapping[str, object]) -> list[str]:
     """Further addresses, the gateway, and the settings of IPv6."""
     found = []
-    for count, one in enumerate(checks.listed(given.get("ipaddrs") or ()), 1):
+    for count, one in enumerate(checks.list_of_words(given.get("ipaddrs") or ()), 1):
         address, slash, prefix = address4("ipaddrs", one).partition("/")
         if not slash:
             raise Refused(f"ipaddrs needs addresses with a prefix length such as 10.0.0.7/24, got {one!r}")
@@ -213,5 +215,5 @@ def _has_six(given: Mapping[str, object]) -> bool:
 
 def _servers(given: Mapping[str, object]) -> list[str]:
     check: Callable[[str, object], str] = word
-    servers = enumerate(checks.listed(given.get("dns") or ()), 1)
+    servers = enumerate(checks.list_of_words(given.get("dns") or ()), 1)
     return [f'DNS{count}="{check("dns", one)}"' for count, one in servers]

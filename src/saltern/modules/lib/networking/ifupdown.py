@@ -66,9 +66,9 @@ class Ifupdown:
         for path in self._files():
             text = host.read(path) or ""
             if path != target and any(stanzas.concerns(block, want.name) for block in stanzas.parse(text)):
-                host.write(path, stanzas.replaced(text, want.name, []))
+                host.write(path, stanzas.replace_stanza(text, want.name, []))
         host.makedirs(os.path.dirname(target))
-        return host.write(target, stanzas.replaced(host.read(target) or "", want.name, list(lines)))
+        return host.write(target, stanzas.replace_stanza(host.read(target) or "", want.name, list(lines)))
 
     def _target(self, want: DesiredInterface) -> str:
         if asked := want.settings.get("filename"):
@@ -107,7 +107,7 @@ class Ifupdown:
         host = self._ctx.host
         domain, search = resolver.names(host.read(resolver.RESOLV) or "")
         return _settings(
-            _configured(host.read(DEFAULTS) or ""), (host.read(HOSTNAME) or "").strip(), domain, search
+            _configured_start(host.read(DEFAULTS) or ""), (host.read(HOSTNAME) or "").strip(), domain, search
         )
 
     def wanted_settings(self, settings: Mapping[str, object]) -> list[str]:
@@ -164,7 +164,7 @@ def _settings(networking: str, host: str, domain: str, search: str) -> list[str]
 CONFIGURED = re.compile(r"^CONFIGURE_INTERFACES=[\"']?(yes|no)[\"']?[ \t]*$", re.MULTILINE)
 
 
-def _configured(text: str) -> str:
+def _configured_start(text: str) -> str:
     """Whether interfaces are brought up at boot; the default is yes."""
     found = CONFIGURED.findall(text)
     return found[-1] if found else "yes"

@@ -194,7 +194,9 @@ def _options(own: Mapping[str, object], family: str) -> list[str]:
         if check is not None and value is not None and value != "":
             found.append(f"{option.name} {check(option.name, value)}")
         if option.name == "address" and check is not None:
-            found += [f"address {check('address', one)}" for one in checks.listed(own.get("addresses") or ())]
+            found += [
+                f"address {check('address', one)}" for one in checks.list_of_words(own.get("addresses") or ())
+            ]
     return found
 
 
@@ -213,7 +215,7 @@ def _ethtool(want: DesiredInterface) -> list[str]:
 def _bond(want: DesiredInterface) -> list[str]:
     if want.kind != "bond":
         return []
-    slaves = " ".join(checks.interface(one) for one in checks.listed(want.settings["slaves"]))
+    slaves = " ".join(checks.interface(one) for one in checks.list_of_words(want.settings["slaves"]))
     return sorted(
         f"bond-{name} {value}" for name, value in {**bonds.options(want.settings), "slaves": slaves}.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import said, tool
+from saltern.modules.api.programs import error_text, tool
 from saltern.modules.api.refused import Refused
 
 
@@ -23,7 +23,7 @@ def links(ctx: Context) -> dict[str, Link]:
     try:
         rows = json.loads(ran.out or "[]")
     except ValueError:
-        raise Refused(f"the output of ip cannot be parsed: {said(ran)}") from None
+        raise Refused(f"the output of ip cannot be parsed: {error_text(ran)}") from None
     found: dict[str, Link] = {}
     for row in rows:
         up = "UP" in row.get("flags", ())

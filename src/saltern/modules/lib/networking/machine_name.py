@@ -11,7 +11,7 @@ from saltern.modules.lib.tables import hosts
 HOSTNAME = "/etc/hostname"
 
 
-def kept(ctx: Context) -> str:
+def boot_name(ctx: Context) -> str:
     """The name of the machine at boot."""
     return (ctx.host.read(HOSTNAME) or "").strip()
 
@@ -23,7 +23,7 @@ def rename(ctx: Context, name: str, full: str = "") -> None:
         tool(ctx, "hostnamectl", "set-hostname", name)
     else:
         tool(ctx, "hostname", name)
-    if kept(ctx) != name:
+    if boot_name(ctx) != name:
         ctx.host.write(HOSTNAME, f"{name}\n")
     _rename_in_hosts(ctx, old, name, full)
 

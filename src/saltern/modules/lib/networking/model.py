@@ -114,12 +114,12 @@ def store_routes(ctx: Context, texts: Mapping[str, str]) -> None:
             ctx.host.remove(path)
 
 
-def shown(lines: Sequence[str]) -> list[str]:
+def shown_lines(lines: Sequence[str]) -> list[str]:
     """The lines for display: without line ends, secrets masked."""
-    return [_masked(line.rstrip("\n")) for line in lines]
+    return [_mask_line(line.rstrip("\n")) for line in lines]
 
 
-def _masked(line: str) -> str:
+def _mask_line(line: str) -> str:
     words = line.split(None, 1)
     return line.replace(words[1], MASK) if len(words) == 2 and words[0] in SECRETS else line
 
@@ -128,4 +128,7 @@ def difference(old: Sequence[str], new: Sequence[str]) -> str:
     """The difference as a diff."""
     from difflib import unified_diff
 
-    return "\n".join(unified_diff(shown(old), shown(new), lineterm="")) or f"a secret changed ({MASK})"
+    return (
+        "\n".join(unified_diff(shown_lines(old), shown_lines(new), lineterm=""))
+        or f"a secret changed ({MASK})"
+    )

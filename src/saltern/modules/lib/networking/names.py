@@ -17,7 +17,7 @@ OTHERS = (
 )
 
 
-def known() -> set[str]:
+def known_names() -> set[str]:
     found = {
         *OTHERS.split(),
         *UNSUPPORTED["network.managed"],
@@ -40,6 +40,6 @@ def known() -> set[str]:
 
 def check(names: Iterable[str]) -> None:
     """Raises ``Refused`` for a setting that no system has."""
-    every = known()
+    every = known_names()
     if strange := [name for name in names if name not in every]:
         raise Refused("; ".join(unknown_argument(name, every) for name in strange))

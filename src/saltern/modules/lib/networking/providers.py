@@ -24,7 +24,7 @@ def kept_elsewhere(family: str) -> str:
     return name if shutil.which(program) and os.path.isdir(place) else ""
 
 
-def networking(ctx: Context) -> Networking:
+def choose_networking(ctx: Context) -> Networking:
     """The network files of this machine. Raises ``Refused`` on an unknown system."""
     family = str(ctx.grains.get("os_family", ""))
     if manager := kept_elsewhere(family):

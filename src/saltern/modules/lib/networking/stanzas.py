@@ -29,7 +29,7 @@ def parse(text: str) -> list[Block]:
     """The blocks; their lines, one after the other, are the text."""
     blocks: list[Block] = []
     loose: list[str] = []  # comments and empty lines, which may turn out to be inside a stanza
-    for line in _joined(text):
+    for line in _join_lines(text):
         words = line.replace("\\\n", " ").split()
         if not words or words[0].startswith("#"):
             loose.append(line)
@@ -45,7 +45,7 @@ def parse(text: str) -> list[Block]:
     return [*blocks, Block(tuple(loose))] if loose else blocks
 
 
-def _joined(text: str) -> list[str]:
+def _join_lines(text: str) -> list[str]:
     """The lines, each joined with its continuation lines."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
@@ -75,7 +75,7 @@ def concerns(block: Block, name: str) -> bool:
     return block.kind in (*MARKS, "iface") and name in block.names
 
 
-def replaced(text: str, name: str, lines: list[str]) -> str:
+def replace_stanza(text: str, name: str, lines: list[str]) -> str:
     """The text with these lines for the interface, at its first position or at the end."""
     out: list[str] = []
     left = list(lines)

@@ -56,10 +56,10 @@ def make_call(
     fleet = orchestration_of(ctx)
     called = Called()
 
-    def heard(one: SystemReturn) -> None:
+    def hear(one: SystemReturn) -> None:
         called.returns[one.system] = one
         if not allow_fail:
-            report(allowed(step(one)) if one.system in may_fail else step(one))
+            report(allow_failure(step(one)) if one.system in may_fail else step(one))
 
     def report(sub: SubResult) -> None:
         if ctx.emit is not None:
@@ -68,7 +68,7 @@ def make_call(
             called.sub.append(sub)
 
     try:
-        called.jid = fleet.call(call, next_token(ctx), heard)
+        called.jid = fleet.call(call, next_token(ctx), hear)
     except NoSystems:
         return called
     except CallRefused as problem:
@@ -77,13 +77,13 @@ def make_call(
         counted = [name for name in called.failed if name not in may_fail]
         forgiven = {*may_fail, *(counted if len(counted) <= allow_fail else ())}
         for one in called.returns.values():
-            report(allowed(step(one)) if one.system in forgiven else step(one))
+            report(allow_failure(step(one)) if one.system in forgiven else step(one))
     return called
 
 
-def allowed(sub: SubResult) -> SubResult:
+def allow_failure(sub: SubResult) -> SubResult:
     """The sub state with an allowed failure as a success; its other values stay."""
-    below = tuple(map(allowed, sub.sub))
+    below = tuple(map(allow_failure, sub.sub))
     if sub.outcome is not Outcome.FAILED:
         return replace(sub, sub=below)
     comment = f"failed, which is allowed: {sub.comment}" if sub.comment else "failed, which is allowed"

@@ -17,8 +17,8 @@ def _glob(tgt: object) -> str:
     """A glob; a name that would be read as something else becomes an equivalent pattern."""
     text = _text(tgt)
     if text in ("and", "or", "not", "(", ")") or WORD.match(text) or text.startswith("@"):
-        return f"[{text[0]}]{_spaced(text[1:], GLOB)}"
-    return _spaced(text, GLOB)
+        return f"[{text[0]}]{_replace_spaces(text[1:], GLOB)}"
+    return _replace_spaces(text, GLOB)
 
 
 def _several(tgt: object) -> str:
@@ -34,8 +34,8 @@ def _literal(text: str) -> str:
     return re.sub(r"[*?[]", lambda found: f"[{found[0]}]", text)
 
 
-def _lettered(letter: str, space: str) -> Callable[[object], str]:
-    return lambda tgt: f"{letter}@{_spaced(_text(tgt), space)}"
+def _letter_prefix(letter: str, space: str) -> Callable[[object], str]:
+    return lambda tgt: f"{letter}@{_replace_spaces(_text(tgt), space)}"
 
 
 def _compound(tgt: object) -> str:
@@ -47,15 +47,15 @@ KINDS: dict[str, Callable[[object], str]] = {
     "glob": _glob,
     "list": _several,
     "compound": _compound,
-    "pcre": _lettered("E", PATTERN),
-    "grain": _lettered("G", GLOB),
-    "grain_pcre": _lettered("P", PATTERN),
-    "pillar": _lettered("I", GLOB),
-    "pillar_pcre": _lettered("J", PATTERN),
-    "pillar_exact": lambda tgt: f"I@{_spaced(_literal(_text(tgt)), GLOB)}",
-    "nodegroup": _lettered("N", GLOB),
-    "range": _lettered("R", GLOB),
-    "ipcidr": _lettered("S", GLOB),
+    "pcre": _letter_prefix("E", PATTERN),
+    "grain": _letter_prefix("G", GLOB),
+    "grain_pcre": _letter_prefix("P", PATTERN),
+    "pillar": _letter_prefix("I", GLOB),
+    "pillar_pcre": _letter_prefix("J", PATTERN),
+    "pillar_exact": lambda tgt: f"I@{_replace_spaces(_literal(_text(tgt)), GLOB)}",
+    "nodegroup": _letter_prefix("N", GLOB),
+    "range": _letter_prefix("R", GLOB),
+    "ipcidr": _letter_prefix("S", GLOB),
 }
 
 
@@ -79,6 +79,6 @@ def _text(tgt: object) -> str:
     raise Refused(f"a target must be a text, not {tgt!r}")
 
 
-def _spaced(text: str, space: str) -> str:
+def _replace_spaces(text: str, space: str) -> str:
     """The text with each space replaced, also escaped ones."""
     return re.sub(r"\\?\s" if space == PATTERN else r"\s", lambda _: space, text)

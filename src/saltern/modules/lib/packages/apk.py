@@ -19,7 +19,7 @@ from saltern.modules.lib.packages.model import (
     Order,
     PackageError,
     change,
-    collected,
+    collect_listing,
 )
 from saltern.modules.lib.packages.tool import Tool
 from saltern.system.clock import Clock
@@ -61,7 +61,7 @@ class Apk:
     # -- what is here ----------------------------------------------------------------------------
 
     def listing(self) -> Listing:
-        return collected(INSTALLED_ROW.findall(self.tool.ask("apk", "list", "--installed")))
+        return collect_listing(INSTALLED_ROW.findall(self.tool.ask("apk", "list", "--installed")))
 
     def leftovers(self) -> Listing:
         return {}

@@ -46,7 +46,7 @@ class StoredAnswer(Struct, frozen=True, kw_only=True):
     secret: bool = False
 
 
-def known(ctx: Context) -> dict[str, StoredAnswer]:
+def known_answers(ctx: Context) -> dict[str, StoredAnswer]:
     """All questions with their answers, read from the files: the programs would wait for the lock."""
     found: dict[str, StoredAnswer] = {}
     for path in _files(ctx):
@@ -80,7 +80,7 @@ def _fields(text: str) -> dict[str, str]:
 
 def stale(ctx: Context, answers: list[DebconfAnswer]) -> list[DebconfAnswer]:
     """The answers that are not in the database yet."""
-    there = known(ctx)
+    there = known_answers(ctx)
     return [
         one
         for one in answers

@@ -18,7 +18,7 @@ from saltern.modules.lib.packages.model import (
     Order,
     PackageError,
 )
-from saltern.modules.lib.packages.rpm import Rpm, Step, foreseen, nevra
+from saltern.modules.lib.packages.rpm import Rpm, Step, foreseen_changes, nevra
 from saltern.modules.lib.packages.tool import Tool, why
 from saltern.system.clock import Clock
 from saltern.system.host import Host
@@ -67,7 +67,7 @@ class Dnf(Rpm):
         form = "%{name}\t%{evr}\t%{arch}\n"
         argv = ["-q", *_sources(how), "repoquery", "--available", "--qf", form, "--", *names]
         rows = [line.split("\t") for line in self.tool.ask(self.program, *argv).splitlines() if line.strip()]
-        return self._offered((self.called(row[0], row[2]), _bare(row[1])) for row in rows)
+        return self._offers((self.called(row[0], row[2]), _bare(row[1])) for row in rows)
 
     # -- transactions ----------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ class Dnf(Rpm):
             steps = (
                 Step(kind, self.called(name, arch), _bare(version)) for kind, name, arch, version in rows
             )
-            found |= foreseen(self.listing(), steps)
+            found |= foreseen_changes(self.listing(), steps)
         return dict(sorted(found.items()))
 
     def carry_out(self, order: Order) -> None:
@@ -182,7 +182,7 @@ class Yum(Dnf):
         ran = self.tool.run([self.program, *argv])
         words = ran.out.partition("Available Packages\n")[2].split() if ran.code == 0 else []
         rows = zip(words[::3], words[1::3], strict=False)  # name.arch, version, repository
-        return self._offered(
+        return self._offers(
             (self.called(*full.rpartition(".")[::2]), _bare(version)) for full, version in rows
         )
 
@@ -217,7 +217,7 @@ def table(text: str) -> Iterator[tuple[str, str, str, str]]:
         elif not kind:
             continue
         elif line.split()[:1] == ["replacing"]:
-            yield "remove", *_replaced(line.split()[1:])
+            yield "remove", *_replaced_package(line.split()[1:])
         elif alone := ALONE.match(line):
             start = alone[1]
             continue
@@ -226,7 +226,7 @@ def table(text: str) -> Iterator[tuple[str, str, str, str]]:
         start = ""
 
 
-def _replaced(words: list[str]) -> tuple[str, str, str]:
+def _replaced_package(words: list[str]) -> tuple[str, str, str]:
     """A replaced package: ``name.arch version`` of dnf, or the columns of dnf 5."""
     if len(words) > 2:
         return words[0], words[1], words[2]

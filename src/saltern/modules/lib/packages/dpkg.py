@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saltern.modules.lib.packages.model import Item, Listing, collected
+from saltern.modules.lib.packages.model import Item, Listing, collect_listing
 from saltern.modules.lib.packages.tool import Tool
 
 FIELDS = r"${Package}\t${Version}\t${Architecture}\t${db:Status-Status}\t${Provides}\n"
@@ -43,10 +43,12 @@ class Dpkg:
 
     def listing(self) -> Listing:
         rows = self._rows()
-        return collected((self.called(row[0], row[2]), row[1]) for row in rows if row[3] == "installed")
+        return collect_listing((self.called(row[0], row[2]), row[1]) for row in rows if row[3] == "installed")
 
     def leftovers(self) -> Listing:
-        return collected((self.called(r[0], r[2]), r[1]) for r in self._rows() if r[3] == "config-files")
+        return collect_listing(
+            (self.called(r[0], r[2]), r[1]) for r in self._rows() if r[3] == "config-files"
+        )
 
     def provided(self) -> frozenset[str]:
         texts = [row[4] for row in self._rows() if row[3] == "installed" and row[4]]

@@ -72,8 +72,10 @@ def _from_query(text: str) -> Group:
         mode=fields.get("Status", "auto"),
         value="" if value == "none" else value,
         choices={one["Alternative"]: int(one["Priority"]) for one in choices},
-        slaves=_indented(first),
-        followers={one["Alternative"]: _indented(part) for one, part in zip(choices, parts, strict=True)},
+        slaves=_indented_pairs(first),
+        followers={
+            one["Alternative"]: _indented_pairs(part) for one, part in zip(choices, parts, strict=True)
+        },
     )
 
 
@@ -88,7 +90,7 @@ def _from_display(text: str, mode: str) -> Group:
     )
 
 
-def _indented(text: str) -> dict[str, str]:
+def _indented_pairs(text: str) -> dict[str, str]:
     """The lines below ``Slaves:``, a name and a path in each."""
     pairs = [line.split(None, 1) for line in text.splitlines() if line[:1] == " "]
     return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
@@ -118,7 +120,7 @@ def install(
     others.
     """
     check(name, link, path, slaves or ())
-    along = _kept(look(ctx, name), path) if slaves is None else slaves
+    along = _kept_slaves(look(ctx, name), path) if slaves is None else slaves
     words = [word for one in along for word in ("--slave", one.link, one.name, one.path)]
     _order(ctx, "--install", link, name, path, str(priority), *words)
 
@@ -132,7 +134,7 @@ def check(name: str, link: str, path: str, slaves: tuple[Slave, ...] = ()) -> No
         _check(one, "name")
 
 
-def _kept(group: Group | None, path: str) -> tuple[Slave, ...]:
+def _kept_slaves(group: Group | None, path: str) -> tuple[Slave, ...]:
     if group is None:
         return ()
     has = group.followers.get(path, {})

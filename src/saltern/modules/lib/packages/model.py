@@ -195,7 +195,7 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str,
     }
 
 
-def collected(pairs: Iterable[tuple[str, str]]) -> Listing:
+def collect_listing(pairs: Iterable[tuple[str, str]]) -> Listing:
     """A listing from pairs in which a name may occur several times, such as kernels."""
     found: Listing = {}
     for name, version in pairs:

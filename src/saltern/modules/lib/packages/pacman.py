@@ -20,7 +20,7 @@ from saltern.modules.lib.packages.model import (
     Order,
     PackageError,
     change,
-    collected,
+    collect_listing,
 )
 from saltern.modules.lib.packages.pacman_holds import PacmanHolds
 from saltern.modules.lib.packages.tool import Tool, why
@@ -71,13 +71,15 @@ class Pacman:
 
     def listing(self) -> Listing:
         text = self.tool.ask("pacman", "-Q", fine=(0, NONE_FOUND))
-        return collected((name, version) for name, _, version in map(_halves, text.splitlines()))
+        return collect_listing((name, version) for name, _, version in map(_halves, text.splitlines()))
 
     def leftovers(self) -> Listing:
         return {}
 
     def provided(self) -> frozenset[str]:
-        words = [word for row in _installed(self.tool) for word in row.get("Provides", NOTHING).split()]
+        words = [
+            word for row in _installed_records(self.tool) for word in row.get("Provides", NOTHING).split()
+        ]
         return frozenset(re.split(r"[<>=]", word)[0] for word in words if word != NOTHING)
 
     def offers(self, names: Sequence[str], how: How = PLAIN) -> dict[str, Offer]:
@@ -101,10 +103,10 @@ class Pacman:
         leaving = order.verb in LEAVING
         found = {name: change(before.get(name, ""), "" if leaving else new) for name, new in rows}
         if not leaving:
-            found |= {name: change(before.get(name, ""), "") for name in self._rehearsed(words)}
+            found |= {name: change(before.get(name, ""), "") for name in self._rehearse(words)}
         return dict(sorted(found.items()))
 
-    def _rehearsed(self, words: list[str]) -> list[str]:
+    def _rehearse(self, words: list[str]) -> list[str]:
         """The output of a rehearsal. ``--print`` shows neither replaced packages nor conflicts.
 
         So pacman is run without answers to its questions, which means no to the last one.
@@ -173,7 +175,7 @@ class PacmanContents:
             row["Name"]: {
                 key: row[field] for key, field in KNOWN.items() if row.get(field, NOTHING) != NOTHING
             }
-            for row in _installed(self._tool, *names)
+            for row in _installed_records(self._tool, *names)
         }
 
 
@@ -194,7 +196,7 @@ class PacmanGroups:
         return {"installed": here, "available": sorted({*there} - {*here})}
 
 
-def _installed(tool: Tool, *names: str) -> list[dict[str, str]]:
+def _installed_records(tool: Tool, *names: str) -> list[dict[str, str]]:
     return list(_records(tool.ask("pacman", "-Qi", "--", *names, fine=(0, NONE_FOUND))))
 
 

@@ -28,23 +28,23 @@ class PacmanHolds:
         return "" if OPTIONS.search(text) else f"{CONFIG} has no section [options], so nothing can be held"
 
     def hold(self, names: Sequence[str], *, on: bool) -> None:
-        self._host.write(CONFIG, ignoring(self._host.read(CONFIG) or "", names, on=on))
+        self._host.write(CONFIG, ignore_packages(self._host.read(CONFIG) or "", names, on=on))
 
 
-def ignoring(text: str, names: Sequence[str], *, on: bool) -> str:
+def ignore_packages(text: str, names: Sequence[str], *, on: bool) -> str:
     """The configuration with these packages in ``IgnorePkg``, or without them."""
     lines = text.splitlines()
     there = [(at, found[1].split()) for at, line in enumerate(lines) if (found := IGNORED.match(line))]
     for at, words in there:
-        lines[at] = _ignored([word for word in words if on or word not in names])
+        lines[at] = _ignore_line([word for word in words if on or word not in names])
     if on:
         at, words = there[0] if there else (_behind_options(lines), [])
         new = [*words, *(name for name in names if name not in words)]
-        lines[at : at + bool(there)] = [_ignored(new)]
-    return "".join(f"{line}\n" for line in lines if line != _ignored([]))
+        lines[at : at + bool(there)] = [_ignore_line(new)]
+    return "".join(f"{line}\n" for line in lines if line != _ignore_line([]))
 
 
-def _ignored(words: list[str]) -> str:
+def _ignore_line(words: list[str]) -> str:
     return f"IgnorePkg = {' '.join(words)}"
 
 

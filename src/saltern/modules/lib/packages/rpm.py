@@ -8,7 +8,15 @@ from functools import cmp_to_key
 
 from msgspec import Struct
 
-from saltern.modules.lib.packages.model import Contents, Item, Listing, Offer, change, collected, difference
+from saltern.modules.lib.packages.model import (
+    Contents,
+    Item,
+    Listing,
+    Offer,
+    change,
+    collect_listing,
+    difference,
+)
 from saltern.modules.lib.packages.tool import Tool
 from saltern.modules.lib.packages.versions import bare, rpm_compare
 from saltern.system.clock import Clock
@@ -58,7 +66,9 @@ class Rpm:
 
     def listing(self) -> Listing:
         rows = [line.split("\t") for line in self.tool.ask("rpm", "-qa", "--qf", FIELDS).splitlines()]
-        return collected(sorted((self.called(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS))
+        return collect_listing(
+            sorted((self.called(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS)
+        )
 
     def leftovers(self) -> Listing:
         return {}  # rpm keeps no record of removed packages
@@ -67,7 +77,7 @@ class Rpm:
         return frozenset(self.tool.ask("rpm", "-qa", "--qf", r"[%{PROVIDENAME}\n]").split())
 
     def fetched(self, item: Item) -> bool:
-        name, arch = parted(item.name)
+        name, arch = split_name(item.name)
         start, end = f"{name}-{bare(item.version)}.", f"{arch}.rpm"
         files = (file for top in CACHES for _, _, found in os.walk(top) for file in found)
         return any(file.startswith(start) and file.endswith(end) for file in files)
@@ -80,10 +90,10 @@ class Rpm:
         return Item(self.called(name, arch), version, path)
 
     def plain_name(self, name: str) -> str:
-        base, arch = parted(name)
+        base, arch = split_name(name)
         return base if arch in (self.native, "noarch") else name
 
-    def _offered(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Offer]:
+    def _offers(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Offer]:
         """Names with their available versions, the newest first."""
         found: dict[str, set[str]] = {}
         for name, version in pairs:
@@ -129,7 +139,7 @@ def _paths(text: str) -> list[str]:
 # -- names -------------------------------------------------------------------------------------
 
 
-def parted(name: str) -> tuple[str, str]:
+def split_name(name: str) -> tuple[str, str]:
     """The name and architecture of ``glibc.i686``; ``python3.11`` has no architecture."""
     base, dot, arch = name.rpartition(".")
     return (base, arch) if dot and arch in ARCHES else (name, "")
@@ -139,7 +149,7 @@ def nevra(item: Item) -> str:
     """An exact package in dnf's form: the architecture comes after the version."""
     if item.path or not item.version:
         return item.path or item.name
-    name, arch = parted(item.name)
+    name, arch = split_name(item.name)
     return f"{name}-{item.version}.{arch}" if arch else f"{name}-{item.version}"
 
 
@@ -163,7 +173,7 @@ EFFECT: dict[str, Callable[[list[str], str], list[str]]] = {
 }
 
 
-def foreseen(before: Listing, steps: Iterable[Step]) -> dict[str, object]:
+def foreseen_changes(before: Listing, steps: Iterable[Step]) -> dict[str, object]:
     """The changes that these steps would make to a listing."""
     after = {name: versions.split(",") for name, versions in before.items()}
     again: dict[str, object] = {}

@@ -29,7 +29,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
         return self.version == LATEST
 
 
-def wanted(
+def read_wanted(
     name: str,
     pkgs: object = None,
     version: str | None = None,
@@ -38,12 +38,12 @@ def wanted(
 ) -> list[Wanted]:
     """``pkgs`` if there is one, else ``name`` with ``version``. Raises ``BadArgument``."""
     if pkgs is None:
-        return [_wanted(plain_name(name), version)]
+        return [_make_wanted(plain_name(name), version)]
     found = {plain_name(key): value for key, value in pairs(pkgs, "pkgs")}
-    return [_wanted(key, value) for key, value in found.items()]
+    return [_make_wanted(key, value) for key, value in found.items()]
 
 
-def _wanted(name: str, version: object) -> Wanted:
+def _make_wanted(name: str, version: object) -> Wanted:
     text = "" if version is None else str(version).strip()
     if not name or name[0] in "-+" or any(sign.isspace() or not sign.isprintable() for sign in name):
         raise BadArgument(f"{name!r} is not the name of a package")

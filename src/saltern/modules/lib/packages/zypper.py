@@ -20,7 +20,7 @@ from saltern.modules.lib.packages.model import (
     Order,
     PackageError,
 )
-from saltern.modules.lib.packages.rpm import Rpm, Step, foreseen
+from saltern.modules.lib.packages.rpm import Rpm, Step, foreseen_changes
 from saltern.modules.lib.packages.tool import Tool, why
 from saltern.system.clock import Clock
 from saltern.system.host import Host
@@ -64,7 +64,7 @@ class Zypper(Rpm):
         argv = ["search", "--details", "--match-exact", "--type", "package", *repo, "--", *names]
         answer = _answer(self.tool, argv, fine=(*FINE, NOTHING_FOUND))
         rows = [row for row in answer.iter("solvable") if row.get("kind") == "package"]
-        return self._offered(
+        return self._offers(
             (self.called(row.get("name", ""), row.get("arch", "")), row.get("edition", ""))
             for row in rows
             if not row.get("repository", "").startswith(INSTALLED_ONLY)
@@ -75,7 +75,7 @@ class Zypper(Rpm):
     def foresee(self, order: Order) -> dict[str, object]:
         with self._heeding_locks(not order.how.change_held) as tool:
             answer = _answer(tool, [*_global(order), *_words(order, "--dry-run")])
-        return foreseen(self.listing(), self._steps(answer))
+        return foreseen_changes(self.listing(), self._steps(answer))
 
     def _steps(self, answer: Element) -> Iterator[Step]:
         for section in answer.iterfind("install-summary/*"):

@@ -128,10 +128,10 @@ def install(ctx: Context, pip: Pip, words: Sequence[str], *, dry: bool, what: st
             return None
         if ran.code:
             raise Refused(complaint(ran, pip.argv[0], what=what))
-        return _reported(report)
+        return _read_report(report)
 
 
-def _reported(path: str) -> dict[str, str]:
+def _read_report(path: str) -> dict[str, str]:
     from msgspec.json import decode
 
     try:

@@ -6,7 +6,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.lib.pip.command import Pip, normal
 
 
-def outdated(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:
+def outdated_packages(ctx: Context, pip: Pip) -> dict[str, tuple[str, str]]:
     """Packages with a newer version: the installed version, and the newer one."""
     from msgspec.json import decode
 

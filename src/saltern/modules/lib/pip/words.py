@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from saltern.modules.api.commands import listed, words
+from saltern.modules.api.commands import list_of_texts, words
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import owner_for
 from saltern.modules.lib.files import sources
@@ -51,7 +51,7 @@ def options(given: Mapping[str, object]) -> list[str]:
             found += [flag, str(given[name])]
     for name, flag in LISTS.items():
         value = given.get(name)
-        for one in value.split(",") if isinstance(value, str) else listed(value):
+        for one in value.split(",") if isinstance(value, str) else list_of_texts(value):
             found += [flag, one.strip()]
     return found + extra(given.get("extra_args"))
 
@@ -76,7 +76,11 @@ def requirement_files(ctx: Context, given: object, user: str | None) -> Iterator
     """``-r`` and the path of each file; files that are not on disk are written to a private directory
     first.
     """
-    paths = listed(given) if not isinstance(given, str) else [one.strip() for one in given.split(",") if one]
+    paths = (
+        list_of_texts(given)
+        if not isinstance(given, str)
+        else [one.strip() for one in given.split(",") if one]
+    )
     with private_directory("pip", owner=owner_for(ctx, user)) as scratch:
         found: list[str] = []
         for number, path in enumerate(paths):

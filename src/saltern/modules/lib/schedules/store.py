@@ -39,10 +39,10 @@ def read(ctx: Context) -> Schedule:
 def _section(path: str) -> Schedule:
     from saltern.config.files import mapping
 
-    return _checked(mapping(path).get(KEY), path)
+    return _check_schedule(mapping(path).get(KEY), path)
 
 
-def _checked(found: object, where: str) -> Schedule:
+def _check_schedule(found: object, where: str) -> Schedule:
     if found is None:
         return {}
     if not isinstance(found, Mapping):
@@ -60,7 +60,7 @@ def jobs(schedule: Schedule) -> dict[str, dict[str, object]]:
     }
 
 
-def configured(ctx: Context) -> Schedule:
+def configured_schedule(ctx: Context) -> Schedule:
     """The schedule of the other configuration files."""
     own = path_of(ctx)
     found: Schedule = {}
@@ -71,12 +71,15 @@ def configured(ctx: Context) -> Schedule:
 
 
 def from_pillar(ctx: Context) -> Schedule:
-    return _checked(ctx.pillar.get(KEY), "the pillar")
+    return _check_schedule(ctx.pillar.get(KEY), "the pillar")
 
 
 def check_own(ctx: Context, name: str) -> None:
     """Raises ``Refused`` for a job that is defined outside of the schedule file."""
-    for schedule, where in ((configured(ctx), "the configuration"), (from_pillar(ctx), "the pillar")):
+    for schedule, where in (
+        (configured_schedule(ctx), "the configuration"),
+        (from_pillar(ctx), "the pillar"),
+    ):
         if name in jobs(schedule):
             raise Refused(f"job {name} is defined in {where}; change it there")
 

@@ -34,7 +34,7 @@ def read(ctx: Context) -> dict[str, Boolean]:
     }
 
 
-def switched(value: object, name: str) -> str:
+def read_switch(value: object, name: str) -> str:
     """``on`` or ``off``."""
     found = SWITCHES.get(str(value).lower())
     if found is None:

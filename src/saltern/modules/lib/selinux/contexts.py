@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.programs import tool
-from saltern.modules.api.refused import Refused, known
+from saltern.modules.api.refused import Refused, check_known
 from saltern.system.process import Ran
 
 FILE_TYPES = {
@@ -56,7 +56,7 @@ def desired_context(
 ) -> DesiredContext:
     """The entry, checked. Raises ``Refused`` for an impossible one."""
     if filetype is not None:
-        known(filetype, FILE_TYPES, "filetype")
+        check_known(filetype, FILE_TYPES, "filetype")
     if not name.startswith("/") or re.search(r"\s", name):
         raise Refused(f"{name!r} is not an absolute path (patterns are allowed) without blanks")
     return DesiredContext(
@@ -121,10 +121,10 @@ def path_of(ctx: Context, name: str) -> str:
 
 def wrong_labels(ctx: Context, path: str, *, recursive: bool) -> dict[str, dict[str, dict[str, str]]]:
     """The files whose labels differ from the policy, with the differing parts."""
-    return relabelled(restore(ctx, path, recursive=recursive, only_look=True).out)
+    return relabelled_files(restore(ctx, path, recursive=recursive, only_look=True).out)
 
 
-def relabelled(printed: str) -> dict[str, dict[str, dict[str, str]]]:
+def relabelled_files(printed: str) -> dict[str, dict[str, dict[str, str]]]:
     found = {}
     for line in printed.splitlines():
         if reported := RELABEL.fullmatch(line):

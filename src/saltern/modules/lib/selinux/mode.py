@@ -23,7 +23,7 @@ WORDS = {
 }
 
 
-def meant(word: object) -> str:
+def read_mode(word: object) -> str:
     """The mode from ``enforcing``, ``permissive`` or ``disabled``, their first letters, or a switch."""
     text = str(word).lower()
     found = [mode for mode in SWITCH if text and mode.lower().startswith(text)]
@@ -37,7 +37,7 @@ def place(ctx: Context) -> str | None:
     return next((one for one in FILE_SYSTEMS if ctx.host.exists(f"{one}/enforce")), None)
 
 
-def running(ctx: Context) -> str:
+def running_mode(ctx: Context) -> str:
     found = place(ctx)
     if found is None:
         return DISABLED
@@ -52,13 +52,13 @@ def at_boot(ctx: Context) -> str | None:
 
 def reachable(ctx: Context, wanted: str) -> str:
     """The closest mode without a reboot: if off it stays off, and if on it cannot be switched off."""
-    if running(ctx) == DISABLED:
+    if running_mode(ctx) == DISABLED:
         return DISABLED
     return PERMISSIVE if wanted == DISABLED else wanted
 
 
 def switch(ctx: Context, wanted: str) -> None:
-    if running(ctx) != reachable(ctx, wanted):
+    if running_mode(ctx) != reachable(ctx, wanted):
         tool(ctx, "setenforce", SWITCH[wanted])
 
 

@@ -47,7 +47,7 @@ def type_of(ctx: Context, wanted: Port) -> str | None:
     return found[0] if found else None
 
 
-def shown(wanted: Port, sel_type: str) -> dict[str, str]:
+def port_facts(wanted: Port, sel_type: str) -> dict[str, str]:
     return {"sel_type": sel_type, "protocol": wanted.protocol, "port": wanted.port}
 
 

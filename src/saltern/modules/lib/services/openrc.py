@@ -18,7 +18,7 @@ class OpenRc(Scripted):
 
     def look(self, name: str) -> Service:
         host = self._ctx.host
-        if host.run(["rc-service", "--exists", _checked(name)]).code:
+        if host.run(["rc-service", "--exists", _check_name(name)]).code:
             return Service(name=name, exists=False)
         status = host.run(["rc-service", name, "status"])
         return Service(
@@ -38,13 +38,13 @@ class OpenRc(Scripted):
         return sorted(tool(self._ctx, "rc-service", "--list").out.split())
 
     def _do(self, verb: str, name: str) -> None:
-        run_script(self._ctx, "rc-service", _checked(name), verb, clean=False)
+        run_script(self._ctx, "rc-service", _check_name(name), verb, clean=False)
 
     def enable(self, name: str) -> None:
-        tool(self._ctx, "rc-update", "add", _checked(name))
+        tool(self._ctx, "rc-update", "add", _check_name(name))
 
     def disable(self, name: str) -> None:
-        tool(self._ctx, "rc-update", "--all", "del", _checked(name))
+        tool(self._ctx, "rc-update", "--all", "del", _check_name(name))
 
     def mask(self, name: str, *, runtime: bool = False) -> None:  # noqa: ARG002
         raise Refused(f"{name}: OpenRC cannot mask a service; use service.disabled")
@@ -53,7 +53,7 @@ class OpenRc(Scripted):
         raise Refused(f"{name}: OpenRC cannot mask a service, nor unmask it")
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     if not name or name.startswith("-") or "/" in name:
         raise Refused(f"{name!r} cannot be the name of a service")
     return name

@@ -89,11 +89,11 @@ def manager(ctx: Context) -> Manager:
     """The service manager; on a machine without one, a manager without services."""
     found = ctx.run.context.get(REMEMBERED)
     if found is None:
-        found = ctx.run.context[REMEMBERED] = chosen(ctx).make(Context(ctx.run))
+        found = ctx.run.context[REMEMBERED] = choose_provider(ctx).make(Context(ctx.run))
     return found  # type: ignore[return-value]
 
 
-def chosen(ctx: Context) -> Provider:
+def choose_provider(ctx: Context) -> Provider:
     """The row of this machine, or the configured one."""
     options = ctx.opts.get("providers")
     asked = options.get("service") if isinstance(options, Mapping) else None

@@ -28,7 +28,7 @@ def reaction(
     return "restarted", (managing.restart,)
 
 
-def reacted(
+def react(
     ctx: Context,
     managing: Manager,
     name: str,

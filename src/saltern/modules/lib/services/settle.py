@@ -35,7 +35,7 @@ def settle(ctx: Context, name: str, want: DesiredService, words: Words) -> Resul
     seen = managing.look(name)
     comments = _comments(name, want, words, seen)
     if not seen.exists:
-        return _missing(ctx, managing, seen, want)
+        return _missing_result(ctx, managing, seen, want)
     if seen.masked and want.running and not (want.unmask or want.unmask_runtime):
         comment = f"Service {name} is {seen.masked}, so it cannot be started; set unmask"
         return Result(outcome=Outcome.FAILED, comment=comment, data=facts(managing, seen))
@@ -93,7 +93,7 @@ def _comments(name: str, want: DesiredService, words: Words, seen: Service) -> W
     return Words(comments.already, f"{start}would be {verb}", f"{start}was {verb}")
 
 
-def _missing(ctx: Context, managing: Manager, seen: Service, want: DesiredService) -> Result:
+def _missing_result(ctx: Context, managing: Manager, seen: Service, want: DesiredService) -> Result:
     name = seen.name
     data = facts(managing, seen)
     if not want.running and not want.enabled:

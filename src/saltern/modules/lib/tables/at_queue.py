@@ -8,7 +8,7 @@ from time import strptime
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import said, tool
+from saltern.modules.api.programs import error_text, tool
 from saltern.modules.api.refused import Refused, one_line
 
 TAG = "### SALT: "  # Salt's, so that its jobs are recognized
@@ -40,7 +40,7 @@ class Queued(Struct, frozen=True, kw_only=True):
         return {"job": self.job, "when": self.when, "queue": self.queue, "user": self.user, "tag": self.tag}
 
 
-def queued(ctx: Context) -> list[Queued]:
+def queued_jobs(ctx: Context) -> list[Queued]:
     rows = (ROW.fullmatch(line) for line in tool(ctx, "atq").out.splitlines())
     return [
         Queued(
@@ -65,7 +65,7 @@ def submit(ctx: Context, job: str, timespec: str, *, tag: str = "", user: str | 
     text = f"{TAG}{tag}\n{job}\n" if tag else f"{job}\n"
     ran = ctx.host.run(["at", *words], stdin=text, user=user)
     if ran.code:
-        raise Refused(f"at {timespec}: {said(ran)}")
+        raise Refused(f"at {timespec}: {error_text(ran)}")
 
 
 def remove(ctx: Context, jobs: list[int]) -> None:

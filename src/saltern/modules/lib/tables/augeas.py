@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said
+from saltern.modules.api.programs import PLAIN_WORDS, error_text, missing_program
 from saltern.modules.api.refused import Refused
 from saltern.system.process import NOT_FOUND
 
@@ -34,7 +34,7 @@ NO_PREVIEW = "this augtool has no command 'preview': install Augeas 1.14 or newe
 _SPECIAL = "\\][|/=()!,\"' \t\n"
 
 
-def quoted(word: str) -> str:
+def quote(word: str) -> str:
     """A word of a command, quoted."""
     if "\0" in word:
         raise Refused(f"a word for augtool must not contain '\\0': {word!r}")
@@ -56,7 +56,7 @@ def command(text: object, context: str = "") -> str:
         raise Refused(f"{str(text)!r}: {verb} takes {number} words, not {len(words)}")
     for place in paths if context else ():
         words[place] = f"{context.rstrip('/')}/{words[place].lstrip('/')}".rstrip("/")
-    return " ".join([name, *map(quoted, words)])
+    return " ".join([name, *map(quote, words)])
 
 
 def run(
@@ -71,10 +71,12 @@ def run(
     ran = ctx.host.run(argv, stdin="\n".join((*script, "")), user=ctx.runas, env=PLAIN_WORDS)
     if ran.code == NOT_FOUND:
         raise Refused(missing_program("augtool"))
-    if ran.code != 0 and "Unknown command 'preview'" in said(ran):
+    if ran.code != 0 and "Unknown command 'preview'" in error_text(ran):
         raise Refused(NO_PREVIEW)
     if ran.code != 0:
-        raise Refused(said(ran).replace("error: Failed to execute command\n", "") or f"exit code {ran.code}")
+        raise Refused(
+            error_text(ran).replace("error: Failed to execute command\n", "") or f"exit code {ran.code}"
+        )
     return ran.out
 
 
@@ -86,7 +88,7 @@ def nodes(
 
     result: Nodes = {}
     for expression in expressions:
-        text = run(ctx, [f"dump-xml {quoted(expression)}"], load_path=load_path)
+        text = run(ctx, [f"dump-xml {quote(expression)}"], load_path=load_path)
         try:
             top = ElementTree.fromstring(text)
         except ElementTree.ParseError as problem:
@@ -103,10 +105,10 @@ def _collect(node: Element, path: str, result: Nodes, *, deep: bool) -> None:
     for index, one in enumerate(below):
         label = labels[index]
         place = f"[{labels[: index + 1].count(label)}]" if labels.count(label) > 1 else ""
-        _collect(one, f"{path}/{_escaped(label)}{place}", result, deep=deep)
+        _collect(one, f"{path}/{_escape(label)}{place}", result, deep=deep)
 
 
-def _escaped(label: str) -> str:
+def _escape(label: str) -> str:
     return "".join(f"\\{sign}" if sign in _SPECIAL else sign for sign in label)
 
 
@@ -128,7 +130,7 @@ class Edit:
         self._file = context.removeprefix(FILES)
         self._script = [command(one, context) for one in commands]
 
-    def predicted(self) -> dict[str, str]:
+    def predict(self) -> dict[str, str]:
         """File → its new content, for the files that would change."""
         tried = [*self._script, "set /augeas/save noop", "save"]
         printed = self._run([*tried, f"match {SAVED}"])
@@ -137,11 +139,11 @@ class Edit:
 
     def _preview(self, path: str) -> str:
         """The text of a file; the output of the commands comes before the mark."""
-        printed = self._run([*self._script, f"get {MARK}", f"preview {quoted(path)}"])
+        printed = self._run([*self._script, f"get {MARK}", f"preview {quote(path)}"])
         return printed.partition(f"{MARK} (o)\n")[2]
 
     def save(self) -> None:
-        self.predicted()  # augtool would save the changes before a failing command
+        self.predict()  # augtool would save the changes before a failing command
         self._run([*self._script, "save"])
 
     def _run(self, script: Iterable[str]) -> str:

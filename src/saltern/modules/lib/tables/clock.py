@@ -15,7 +15,7 @@ ADJTIME = "/etc/adjtime"
 ZONES = "/usr/share/zoneinfo"
 
 
-def checked(zone: str) -> str:
+def check_zone(zone: str) -> str:
     """A zone that this machine knows; raises ``Refused`` for any other."""
     path = f"{ZONES}/{zone}"
     if not zone or zone.startswith(("/", "-")) or ".." in zone.split("/") or not os.path.isfile(path):

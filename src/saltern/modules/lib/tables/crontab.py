@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import AS_ROOT, PLAIN_WORDS, missing_program, said, wants_root
+from saltern.modules.api.programs import AS_ROOT, PLAIN_WORDS, error_text, missing_program, wants_root
 from saltern.modules.api.refused import Refused, one_line
 from saltern.system.process import NOT_FOUND
 
@@ -178,7 +178,7 @@ def read(ctx: Context, user: str) -> str:
         return ran.out
     if "no crontab for" in ran.err or "can't open" in ran.err or ctx.test:
         return ""
-    raise _refused(ran.code, said(ran), user)
+    raise _refusal(ran.code, error_text(ran), user)
 
 
 def read_any(ctx: Context, user: str) -> str:
@@ -204,7 +204,7 @@ def _exists(user: str) -> bool:
 def write(ctx: Context, user: str, text: str) -> None:
     ran = ctx.host.run(["crontab", *_whose(user), "-"], stdin=text, env=PLAIN_WORDS)
     if ran.code:
-        raise _refused(ran.code, said(ran), user)
+        raise _refusal(ran.code, error_text(ran), user)
 
 
 def _whose(user: str) -> list[str]:
@@ -213,7 +213,7 @@ def _whose(user: str) -> list[str]:
     return ["-u", user]
 
 
-def _refused(code: int, reported: str, user: str) -> Refused:
+def _refusal(code: int, reported: str, user: str) -> Refused:
     if code == NOT_FOUND:
         return Refused(missing_program("crontab", "cron"))
     hint = f"\n{AS_ROOT}" if wants_root(reported) else ""

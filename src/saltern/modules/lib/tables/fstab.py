@@ -25,7 +25,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     def line(self) -> str:
         values = (self.device, self.name, self.fstype, self.opts, self.dump, self.pass_num)
-        return self.text or "\t\t".join(map(escaped, values))
+        return self.text or "\t\t".join(map(escape, values))
 
     def same(self, other: Entry) -> bool:
         return replace(self, text="") == replace(other, text="")
@@ -79,13 +79,13 @@ def _keys(wanted: Entry, match_on: str) -> tuple[str, ...]:
 ESCAPES = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\r": "\\015", "\\": "\\134"}
 
 
-def shown(opt: str) -> str:
+def shown_option(opt: str) -> str:
     """The option, without a secret value."""
     key, _, value = opt.partition("=")
     return f"{key}=XXX-REDACTED-XXX" if value and key in SECRET else opt
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     return "".join(ESCAPES.get(sign, sign) for sign in text)
 
 

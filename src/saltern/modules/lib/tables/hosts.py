@@ -41,9 +41,9 @@ class Hosts(Struct, frozen=True):
             return self
         at = next((at for at, line in enumerate(self.lines) if line.ip == ip), None)
         if at is None:
-            return Hosts((*self.lines, _made(ip, (name,), "")))
+            return Hosts((*self.lines, _make_line(ip, (name,), "")))
         old = self.lines[at]
-        return self._with(at, _made(ip, (*old.names, name), old.comment))
+        return self._with(at, _make_line(ip, (*old.names, name), old.comment))
 
     def without_name(self, ip: str, name: str) -> Hosts:
         kept = (_without(line, name) if line.ip == ip else line for line in self.lines)
@@ -51,7 +51,7 @@ class Hosts(Struct, frozen=True):
 
     def with_comment(self, ip: str, comment: str) -> Hosts:
         at = next(at for at, line in enumerate(self.lines) if line.ip == ip)
-        return self._with(at, _made(ip, self.lines[at].names, comment))
+        return self._with(at, _make_line(ip, self.lines[at].names, comment))
 
     def with_only(self, ip: str, names: tuple[str, ...]) -> Hosts:
         """Exactly these names, in place of the first line of the address."""
@@ -59,7 +59,7 @@ class Hosts(Struct, frozen=True):
         at = next((at for at, line in enumerate(self.lines) if line.ip == ip), len(self.lines))
         comment = next(iter(self.comments_of(ip)), "")
         if names:
-            lines.insert(min(at, len(lines)), _made(ip, names, comment))
+            lines.insert(min(at, len(lines)), _make_line(ip, names, comment))
         return Hosts(tuple(lines))
 
     def _with(self, at: int, line: Line) -> Hosts:
@@ -69,7 +69,7 @@ class Hosts(Struct, frozen=True):
         return "".join(f"{line.text}\n" for line in self.lines)
 
 
-def _made(ip: str, names: tuple[str, ...], comment: str) -> Line:
+def _make_line(ip: str, names: tuple[str, ...], comment: str) -> Line:
     text = f"{ip}\t\t{' '.join(names)}" + (f"\t# {comment}" if comment else "")
     return Line(one_line(text, "an entry of hosts"), ip, names, comment)
 
@@ -78,7 +78,7 @@ def _without(line: Line, name: str) -> Line | None:
     if name not in line.names:
         return line
     left = tuple(one for one in line.names if one != name)
-    return _made(line.ip, left, line.comment) if left else None
+    return _make_line(line.ip, left, line.comment) if left else None
 
 
 def parse(text: str) -> Hosts:

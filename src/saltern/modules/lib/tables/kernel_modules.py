@@ -19,7 +19,7 @@ def usual_config() -> str:
     return WITH_SYSTEMD if os.path.isdir("/run/systemd/system") else FILE
 
 
-def checked(name: str) -> str:
+def check_name(name: str) -> str:
     if NAME.fullmatch(name) is None or name.startswith("-"):
         raise Refused(f"{name!r} cannot be the name of a kernel module")
     return name
@@ -34,20 +34,20 @@ def rows(ctx: Context) -> list[list[str]]:
     return [line.split() for line in (ctx.host.read(LOADED) or "").splitlines()]
 
 
-def loaded(ctx: Context) -> list[str]:
+def loaded_modules(ctx: Context) -> list[str]:
     return [row[0] for row in rows(ctx)]
 
 
 def is_loaded(ctx: Context, name: str) -> bool:
     """True if a module is loaded, or built into the kernel."""
-    if any(same(name, one) for one in loaded(ctx)):
+    if any(same(name, one) for one in loaded_modules(ctx)):
         return True
     inside = ctx.host.read(f"/lib/modules/{os.uname().release}/modules.builtin") or ""
     files = (os.path.basename(line).partition(".")[0] for line in inside.splitlines())
     return any(same(name, one) for one in files)
 
 
-def kept(ctx: Context) -> list[str]:
+def kept_modules(ctx: Context) -> list[str]:
     """The modules to load at boot."""
     lines = (ctx.host.read(usual_config()) or "").splitlines()
     return [line.split()[0] for line in lines if line.split() and not line.startswith("#")]
@@ -76,8 +76,8 @@ def forget(ctx: Context, name: str, *, comment: bool = True) -> None:
 
 
 def load(ctx: Context, name: str) -> None:
-    tool(ctx, "modprobe", "--", checked(name))
+    tool(ctx, "modprobe", "--", check_name(name))
 
 
 def remove(ctx: Context, name: str) -> None:
-    tool(ctx, "modprobe", "-r", "--", checked(name))
+    tool(ctx, "modprobe", "-r", "--", check_name(name))

@@ -19,7 +19,7 @@ NAME = re.compile(
 )
 
 
-def checked(name: str) -> str:
+def check_name(name: str) -> str:
     if NAME.fullmatch(name.split()[0] if name.split() else "") is None:
         raise Refused(f"{name!r} cannot be the name of a locale; use a name such as de_DE.UTF-8")
     return one_line(name, "the locale")
@@ -59,15 +59,15 @@ def current(ctx: Context) -> str:
 def set_current(ctx: Context, name: str) -> None:
     """Set the locale with localectl under systemd; else in the file."""
     if os.path.isdir("/run/systemd/system") and has("localectl"):
-        tool(ctx, "localectl", "set-locale", f"LANG={checked(name)}")
+        tool(ctx, "localectl", "set-locale", f"LANG={check_name(name)}")
         return
     text = settings.read(ctx, place(ctx))
-    ctx.host.write(place(ctx), settings.with_value(text, "LANG", checked(name), separator="="))
+    ctx.host.write(place(ctx), settings.with_value(text, "LANG", check_name(name), separator="="))
 
 
 def generate(ctx: Context, name: str) -> None:
     """Generate a locale with locale-gen and its list, or else with localedef."""
-    short = checked(name).split()[0]
+    short = check_name(name).split()[0]
     if not has("locale-gen"):
         found = NAME.fullmatch(short)
         assert found is not None

@@ -160,7 +160,7 @@ def _number(key: str, value: str) -> str:
 # -- doing -----------------------------------------------------------------------------------------
 
 
-def _checked(text: str, what: str) -> str:
+def _check_text(text: str, what: str) -> str:
     if not text or text.startswith("-") or "\n" in text:
         raise Refused(f"{text!r} cannot be {what} of a mount")
     return text
@@ -171,15 +171,21 @@ def mount(
 ) -> None:
     kind = ["-t", fstype] if fstype else []
     argv = ["mount", "-o", ",".join(opts) or "defaults", *kind]
-    tool(ctx, *argv, _checked(device, "the device"), _checked(name, "the place"), user=user, hide=True)
+    tool(ctx, *argv, _check_text(device, "the device"), _check_text(name, "the place"), user=user, hide=True)
 
 
 def remount(ctx: Context, name: str, opts: Sequence[str], *, user: str | None = None) -> None:
     wanted = [opt for opt in opts if opt not in ("rbind", "defaults")]
     tool(
-        ctx, "mount", "-o", ",".join(["remount", *wanted]), _checked(name, "the place"), user=user, hide=True
+        ctx,
+        "mount",
+        "-o",
+        ",".join(["remount", *wanted]),
+        _check_text(name, "the place"),
+        user=user,
+        hide=True,
     )
 
 
 def unmount(ctx: Context, name: str, *, user: str | None = None, lazy: bool = False) -> None:
-    tool(ctx, "umount", *(["-l"] if lazy else []), _checked(name, "the place"), user=user)
+    tool(ctx, "umount", *(["-l"] if lazy else []), _check_text(name, "the place"), user=user)

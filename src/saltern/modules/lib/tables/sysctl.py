@@ -33,7 +33,7 @@ def normal(value: object) -> str:
     return " ".join(str(text).split())
 
 
-def running(name: str) -> str | None:
+def running_value(name: str) -> str | None:
     """The current value; None if there is no such parameter. Raises ``OSError`` if it cannot be read."""
     try:
         with open(path_of(name), encoding="utf-8") as file:

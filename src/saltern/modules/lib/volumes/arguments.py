@@ -55,7 +55,7 @@ def _word(value: object) -> str:
     return ("n", "y")[value] if isinstance(value, bool) else str(value)
 
 
-def listed(devices: object) -> list[str]:
+def list_devices(devices: object) -> list[str]:
     """The devices of a text with commas, or of a list."""
     found = devices.split(",") if isinstance(devices, str) else devices
     if not isinstance(found, list | tuple) or not found:

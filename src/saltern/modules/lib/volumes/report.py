@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import said
+from saltern.modules.api.programs import error_text
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.volumes.program import lvm
 
@@ -39,7 +39,7 @@ def _rows(ctx: Context, program: str, kind: str, fields: str) -> list[Row]:
     try:
         reports = json.loads(ran.out)["report"]
     except (ValueError, KeyError):
-        raise Refused(f"{program}: {said(ran) or 'no report'}") from None
+        raise Refused(f"{program}: {error_text(ran) or 'no report'}") from None
     return [row for report in reports for row in report.get(kind, ())]
 
 

@@ -21,7 +21,7 @@ from saltern.modules.lib.x509.load import (
 from saltern.modules.lib.x509.material import material
 from saltern.modules.lib.x509.names import name_of
 from saltern.modules.lib.x509.times import FORM, days_later, moment, serial
-from saltern.modules.lib.x509.values import listed
+from saltern.modules.lib.x509.values import as_list
 
 DAYS_VALID = 365
 WORDS = frozenset(
@@ -64,13 +64,13 @@ class Wanted(Struct, frozen=True, kw_only=True):
     serial: int | None
 
 
-def wanted(given: Mapping[str, object]) -> Wanted:
+def read_wanted(given: Mapping[str, object]) -> Wanted:
     """The specification from the arguments, merged with the policy."""
     signer_key = _signer_key(given)
-    ca = _loaded(given, "signing_cert", load_certificate)
+    ca = _load_material(given, "signing_cert", load_certificate)
     if ca is not None and not same_key(ca.public_key(), signer_key.public_key()):
         raise Refused("signing_cert and signing_private_key do not belong together")
-    request = _loaded(given, "csr", load_request)
+    request = _load_material(given, "csr", load_request)
     if request is not None and not request.is_signature_valid:
         raise Refused("the signature of the csr is wrong")
     private = signer_key if ca is None else _private(given)
@@ -89,7 +89,7 @@ def wanted(given: Mapping[str, object]) -> Wanted:
         signer=ca,
         signer_key=signer_key,
         digest=signing_digest(signer_key, str(given.get("digest") or "sha256")),
-        extensions=asked if request is None else table.copied(request, asked),
+        extensions=asked if request is None else table.copy_extensions(request, asked),
         not_before=moment("not_before", given.get("not_before")),
         not_after=moment("not_after", given.get("not_after")),
         days_valid=days(given.get("days_valid")),
@@ -106,10 +106,10 @@ def days(given: object) -> int:
 
 
 def chain_of(given: object) -> tuple[Any, ...]:
-    return tuple(load_certificate(material(one, "append_certs"), "append_certs") for one in listed(given))
+    return tuple(load_certificate(material(one, "append_certs"), "append_certs") for one in as_list(given))
 
 
-def _loaded(given: Mapping[str, object], word: str, load: Any) -> Any:
+def _load_material(given: Mapping[str, object], word: str, load: Any) -> Any:
     value = given.get(word)
     return load(material(value, word), word) if value else None
 
@@ -134,7 +134,7 @@ def _public(given: Mapping[str, object], private: Any, request: Any) -> Any:
     if private is not None:
         return private.public_key()
     if given.get("public_key"):
-        return _loaded(given, "public_key", load_public)
+        return _load_material(given, "public_key", load_public)
     if request is not None:
         return request.public_key()
     raise Refused("signing_cert is given, so the certificate needs private_key, public_key or csr")
@@ -182,7 +182,7 @@ def same_chain(found: Certificate, chain: tuple[Any, ...]) -> bool:
 # -- made ----------------------------------------------------------------------------------------------
 
 
-def made(want: Wanted, now: datetime) -> Any:
+def make_certificate(want: Wanted, now: datetime) -> Any:
     x509 = part("x509")
     start = want.not_before or now.replace(microsecond=0)
     end = want.not_after or days_later(now.replace(microsecond=0), want.days_valid)
@@ -197,10 +197,10 @@ def made(want: Wanted, now: datetime) -> Any:
         .not_valid_before(start)
         .not_valid_after(end)
     )
-    return _signed(table.add(builder, want.extensions), want.signer_key, want.digest)
+    return _sign(table.add(builder, want.extensions), want.signer_key, want.digest)
 
 
-def _signed(builder: Any, key: Any, digest: Any) -> Any:
+def _sign(builder: Any, key: Any, digest: Any) -> Any:
     try:
         return builder.sign(key, digest)
     except Exception as problem:  # the library has its own exception for unsupported features

@@ -11,9 +11,9 @@ from saltern.modules.lib.x509.library import part
 from saltern.modules.lib.x509.values import (
     CRITICAL,
     Given,
+    as_list,
     flag,
     items,
-    listed,
     mapping,
     number,
     words,
@@ -85,7 +85,7 @@ def certificate_policies(given: Given) -> tuple[bool, Any]:
     x509 = part("x509")
     if isinstance(given.value, Mapping):
         critical = flag(given.value.get(CRITICAL))
-        rows = [(k, listed(v)) for k, v in given.value.items() if k != CRITICAL]
+        rows = [(k, as_list(v)) for k, v in given.value.items() if k != CRITICAL]
     else:
         critical, found = words(given)
         rows = [(word, []) for word in found]
@@ -101,7 +101,7 @@ def _qualifier(given: object) -> Any:
     x509 = part("x509")
     if not isinstance(given, Mapping):
         return str(given)
-    numbers = [int(one) for one in listed(given.get("noticeNumbers"))]
+    numbers = [int(one) for one in as_list(given.get("noticeNumbers"))]
     organization = given.get("organization")
     notice = x509.NoticeReference(str(organization or ""), numbers) if numbers else None
     return x509.UserNotice(notice, given.get("text"))
@@ -134,7 +134,7 @@ def name_constraints(given: Given) -> tuple[bool, Any]:
         critical = flag(value.get(CRITICAL))
         for scope, names in value.items():
             if scope != CRITICAL:
-                _tree(given, trees, str(scope)).extend(_constraint(one) for one in listed(names))
+                _tree(given, trees, str(scope)).extend(_constraint(one) for one in as_list(names))
     else:
         critical, pairs = items(given)
         for scoped, name in pairs:

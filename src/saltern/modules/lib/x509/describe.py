@@ -37,7 +37,7 @@ def certificate(found: Any) -> dict[str, object]:
         "not_after": found.not_valid_after_utc.strftime(FORM),
         "public_key": public_pem(public),
         "extensions": extensions(found.extensions),
-        "signature_algorithm": called(found.signature_algorithm_oid),
+        "signature_algorithm": oid_name(found.signature_algorithm_oid),
     }
 
 
@@ -68,7 +68,7 @@ def revocation_list(found: Any) -> dict[str, object]:
             for one in found
         },
         "extensions": extensions(found.extensions),
-        "signature_algorithm": called(found.signature_algorithm_oid),
+        "signature_algorithm": oid_name(found.signature_algorithm_oid),
     }
 
 
@@ -84,7 +84,7 @@ def name_hash(found: Any) -> str:
     return pretty_hex(head[::-1] if sys.byteorder == "little" else head)
 
 
-def called(oid: Any) -> str:
+def oid_name(oid: Any) -> str:
     word = getattr(oid, "_name", UNKNOWN)
     return str(oid.dotted_string if word == UNKNOWN else word)
 
@@ -186,7 +186,7 @@ def _issuing_point(found: Any) -> dict[str, object]:
 def _policies(found: Any) -> dict[str, object]:
     return {
         "value": [
-            {called(one.policy_identifier): [_qualifier(note) for note in one.policy_qualifiers or ()]}
+            {oid_name(one.policy_identifier): [_qualifier(note) for note in one.policy_qualifiers or ()]}
             for one in found
         ]
     }
@@ -206,14 +206,14 @@ def _qualifier(note: Any) -> dict[str, object]:
 SHAPES: dict[str, Callable[[Any], dict[str, object]]] = {
     "BasicConstraints": lambda one: {"ca": one.ca, "pathlen": one.path_length},
     "KeyUsage": _key_usage,
-    "ExtendedKeyUsage": lambda one: {"value": [called(oid) for oid in one]},
+    "ExtendedKeyUsage": lambda one: {"value": [oid_name(oid) for oid in one]},
     "SubjectKeyIdentifier": lambda one: {"value": pretty_hex(one.digest)},
     "AuthorityKeyIdentifier": _authority_key,
     "IssuerAlternativeName": lambda one: {"value": _generals(one)},
     "CertificateIssuer": lambda one: {"value": _generals(one)},
     "SubjectAlternativeName": lambda one: {"value": _generals(one)},
     "AuthorityInformationAccess": lambda one: {
-        "value": [{called(row.access_method): _bare(row.access_location)} for row in one]
+        "value": [{oid_name(row.access_method): _bare(row.access_location)} for row in one]
     },
     "CRLDistributionPoints": _points,
     "FreshestCRL": _points,

@@ -9,7 +9,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509.general_names import general_name, general_name_of
 from saltern.modules.lib.x509.library import part
 from saltern.modules.lib.x509.names import relative_name
-from saltern.modules.lib.x509.values import Given, flag, items, listed
+from saltern.modules.lib.x509.values import Given, as_list, flag, items
 
 # Reasons in the spelling of OpenSSL and older states, and in that of the library.
 SPELLINGS = {"CACompromise": "cACompromise", "AACompromise": "aACompromise"}
@@ -26,11 +26,11 @@ def reason(text: object) -> Any:
 
 
 def _reasons(value: object) -> frozenset[Any] | None:
-    return frozenset(reason(one) for one in listed(value)) or None
+    return frozenset(reason(one) for one in as_list(value)) or None
 
 
 def _names(value: object) -> list[Any] | None:
-    return [general_name_of(one) for one in listed(value)] or None
+    return [general_name_of(one) for one in as_list(value)] or None
 
 
 def _points(given: Given) -> tuple[bool, list[Any]]:
@@ -39,7 +39,7 @@ def _points(given: Given) -> tuple[bool, list[Any]]:
         return items(given)[0], [_point(value)]
     if not isinstance(value, list | tuple):
         critical, pairs = items(given)
-        return critical, [_plain(kind, one) for kind, place in pairs for one in listed(place)]
+        return critical, [_plain(kind, one) for kind, place in pairs for one in as_list(place)]
     critical = False
     points: list[Any] = []
     for one in value:

@@ -122,7 +122,7 @@ def extensions(
     return found
 
 
-def copied(request: Any, over: Made) -> Made:
+def copy_extensions(request: Any, over: Made) -> Made:
     """The extensions of a request, without those given otherwise and those that only the signer can set."""
     found: Made = {}
     for one in request.extensions:
@@ -137,14 +137,14 @@ def differences(wanted: Made, found: Iterable[Any]) -> dict[str, list[str]]:
     here = {one.oid.dotted_string: (one.critical, one.value) for one in found}
     want = {value.oid.dotted_string: (critical, value) for critical, value in wanted.values()}
     reported = {
-        "added": [_called(oid) for oid in want if oid not in here],
-        "changed": [_called(oid) for oid in want if oid in here and here[oid] != want[oid]],
-        "removed": [_called(oid) for oid in here if oid not in want],
+        "added": [_extension_name(oid) for oid in want if oid not in here],
+        "changed": [_extension_name(oid) for oid in want if oid in here and here[oid] != want[oid]],
+        "removed": [_extension_name(oid) for oid in here if oid not in want],
     }
     return reported if any(reported.values()) else {}
 
 
-def _called(oid: str) -> str:
+def _extension_name(oid: str) -> str:
     """The library's name of an extension, which Salt reports."""
     name = getattr(part("x509").ObjectIdentifier(oid), "_name", "")
     return name if name and name != "Unknown OID" else NAMES.get(oid, oid)

@@ -8,7 +8,7 @@ from typing import Any
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.x509.general_names import general_name_of, general_names, identifier
 from saltern.modules.lib.x509.library import part
-from saltern.modules.lib.x509.values import CRITICAL, Given, items, listed, mapping
+from saltern.modules.lib.x509.values import CRITICAL, Given, as_list, items, mapping
 
 ALWAYS = "always"
 ACCESS: dict[str, str] = {
@@ -122,7 +122,7 @@ def authority_access(given: Given) -> tuple[bool, Any]:
 
 def _methods(value: object) -> list[tuple[str, str]]:
     if isinstance(value, Mapping):
-        return [(str(k), str(one)) for k, v in value.items() if k != CRITICAL for one in listed(v)]
+        return [(str(k), str(one)) for k, v in value.items() if k != CRITICAL for one in as_list(v)]
     if isinstance(value, list | tuple):
         return [pair for one in value for pair in _methods(one)]
     return [_method(item) for item in str(value).split(",") if item.strip() not in ("", CRITICAL)]

@@ -54,16 +54,16 @@ def open_key(data: bytes, passphrase: str | None, what: str) -> Key:
     secret = passphrase.encode() if passphrase else None
     serialization = part("serialization")
     if PEM in data:
-        return Key(_unlocked(serialization.load_pem_private_key, data, secret, what), "pem")
+        return Key(_unlock(serialization.load_pem_private_key, data, secret, what), "pem")
     container = _container(data, secret, what)
     if container is not None:
         if container.key is None:
             raise Refused(f"{what} is a PKCS#12 container without a private key")
         return Key(container.key, "pkcs12")
-    return Key(_unlocked(serialization.load_der_private_key, data, secret, what), "der")
+    return Key(_unlock(serialization.load_der_private_key, data, secret, what), "der")
 
 
-def _unlocked(load: Callable[..., Any], data: bytes, secret: bytes | None, what: str) -> Any:
+def _unlock(load: Callable[..., Any], data: bytes, secret: bytes | None, what: str) -> Any:
     try:
         return load(data, secret)
     except TypeError:

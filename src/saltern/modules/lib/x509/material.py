@@ -24,7 +24,7 @@ def material(given: object, what: str) -> bytes:
         return _base64(text[4:], what)
     if os.path.isabs(text):
         return _file(text, what)
-    found = _encoded(text)
+    found = _decode_text(text)
     if found is None:
         raise Refused(
             f"{what} must be the absolute path of a file, or PEM text, hexadecimal digits or base64"
@@ -51,7 +51,7 @@ def _base64(text: str, what: str) -> bytes:
         raise Refused(f"{what} is not base64") from None
 
 
-def _encoded(text: str) -> bytes | None:
+def _decode_text(text: str) -> bytes | None:
     """The bytes of hexadecimal digits or base64 with DER in it."""
     for read in (bytes.fromhex, base64.b64decode):
         try:

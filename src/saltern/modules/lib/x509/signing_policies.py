@@ -48,7 +48,7 @@ def short_words(given: Mapping[str, object]) -> dict[str, object]:
     return {longer.get(key, key): value for key, value in given.items()}
 
 
-def merged(policy: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+def merge_policy(policy: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
     """Merge the arguments with the policy, which wins. Subjects of the same form are merged by part."""
     if not policy:
         return dict(given)

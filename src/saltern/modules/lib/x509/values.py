@@ -89,7 +89,7 @@ def flag(value: object) -> bool:
     return value is True or str(value).strip().lower() in ("true", "yes", "1")
 
 
-def listed(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     if value is None or value == "":
         return []
     return list(value) if isinstance(value, list | tuple) else [value]

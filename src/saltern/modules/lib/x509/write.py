@@ -142,7 +142,7 @@ def _mode(value: object) -> str | None:
     return text.lstrip("0").zfill(4)
 
 
-def placed(
+def write_if_different(
     ctx: Context,
     where: Spot,
     differs: dict[str, object],

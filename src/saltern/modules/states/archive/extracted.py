@@ -12,12 +12,12 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.archives.entries import toplevel
 from saltern.modules.lib.archives.formats import Packed, contents, form_of
-from saltern.modules.lib.archives.material import digest_of, located
+from saltern.modules.lib.archives.material import digest_of, locate
 from saltern.modules.lib.files.facts import absolute
-from saltern.modules.lib.files.signatures import signing
+from saltern.modules.lib.files.signatures import read_signing
 from saltern.modules.lib.files.sources import Fetch
 from saltern.modules.states.archive.job import (
     Job,
@@ -151,11 +151,11 @@ def extracted(
         keep_source=keep if keep_source is None else keep_source,
         verify_ssl=verify_ssl,
         use_etag=use_etag,
-        signing=signing(
+        signing=read_signing(
             signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
         ),
     )
-    with located(ctx, source, fetch) as (url, path):
+    with locate(ctx, source, fetch) as (url, path):
         packed = Packed(
             path=path,
             form=form_of(archive_format, url, path),
@@ -164,7 +164,7 @@ def extracted(
             by_program=use_cmd_unzip,
             perms=extract_perms,
         )
-        return _extracted(ctx, job, packed, url, unused(rest, MEANINGLESS))
+        return _extracted(ctx, job, packed, url, unused_warnings(rest, MEANINGLESS))
 
 
 def _trim(given: object) -> int:

@@ -14,7 +14,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.archives.entries import Entry, toplevel
 from saltern.modules.lib.archives.formats import Packed, unpack
 from saltern.modules.lib.archives.material import note_of
-from saltern.modules.lib.files.owners import asked
+from saltern.modules.lib.files.owners import asked_attributes
 from saltern.system import files
 from saltern.system.rooted import Rooted
 
@@ -96,7 +96,7 @@ def changes_of(ctx: Context, job: Job, landing: Sequence[Entry]) -> dict[str, ob
             changes["directories_created"] = [job.into]
         elif removed := _to_remove(job, tree, landing):
             changes["removed"] = [os.path.join(job.into, name) for name in removed]
-    asked(ctx, job.user, job.group, None, [])
+    asked_attributes(ctx, job.user, job.group, None, [])
     return changes
 
 
@@ -140,7 +140,7 @@ def _names(landing: Sequence[Entry]) -> Iterator[str]:
 def owner_changes(ctx: Context, job: Job, landing: Sequence[Entry]) -> Mapping[str, object]:
     if not (job.user or job.group):
         return {}
-    wanted = asked(ctx, job.user, job.group, None, [])
+    wanted = asked_attributes(ctx, job.user, job.group, None, [])
     with _opened(job) as tree:
         if tree is not None and any(_foreign(tree.look(name), wanted) for name in _owned(job, landing)):
             return {"updated ownership": True}
@@ -158,7 +158,7 @@ def _foreign(found: os.stat_result | None, wanted: files.Attributes) -> bool:
 
 
 def unpack_all(ctx: Context, job: Job, packed: Packed, landing: Sequence[Entry], digest: str) -> None:
-    owner = asked(ctx, job.user, job.group, None, [])
+    owner = asked_attributes(ctx, job.user, job.group, None, [])
     files.make_directories(job.into, owner)
     with Rooted(job.into) as tree:
         _check_space(tree.path, landing)
@@ -175,7 +175,7 @@ def set_owners(ctx: Context, job: Job, landing: Sequence[Entry]) -> None:
     """Set the owners of files that existed before; unpacked ones have theirs already."""
     if not (job.user or job.group):
         return
-    owner = asked(ctx, job.user, job.group, None, [])
+    owner = asked_attributes(ctx, job.user, job.group, None, [])
     with Rooted(job.into) as tree:
         for name in _owned(job, landing):
             if _foreign(tree.look(name), owner):

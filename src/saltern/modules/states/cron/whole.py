@@ -60,9 +60,9 @@ def file(
         old = crontab.read(ctx, user)
         if old == new or (old and not replace):
             return {}
-        from saltern.modules.lib.files.diffs import unified
+        from saltern.modules.lib.files.diffs import unified_diff_of
 
-        return {"diff": unified(old, new)}
+        return {"diff": unified_diff_of(old, new)}
 
     return bring(
         ctx,

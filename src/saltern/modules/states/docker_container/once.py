@@ -8,7 +8,7 @@ from saltern.language.result import Outcome, Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.containers.once import Once, Reading, finished
+from saltern.modules.lib.containers.once import Once, Reading, run_to_end
 
 UNSUPPORTED = ("watch_action", "start", "shutdown_timeout", "follow")
 
@@ -96,7 +96,7 @@ def run(
             warnings=once.warnings,
         )
     reading = Reading(stdout=stdout, stderr=stderr, timestamps=timestamps, tail=tail)
-    done = once.started(bg=bg) if bg else finished(once, reading)
+    done = once.started(bg=bg) if bg else run_to_end(once, reading)
     return _answer(done, once, failhard=failhard, where=where)
 
 

@@ -13,7 +13,7 @@ from saltern.modules.api.params import bind
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.registry import schema
 from saltern.modules.lib.containers.engine import engine
-from saltern.modules.lib.containers.options import given
+from saltern.modules.lib.containers.options import read_arguments
 from saltern.modules.states.docker_container.update import Keeper, Manner
 
 # Arguments that are not about the container itself.
@@ -271,7 +271,7 @@ def running(
         ```
     """
     arguments = {key: value for key, value in locals().items() if key not in OWN}
-    read = given(
+    read = read_arguments(
         arguments,
         skip_translate=skip_translate,
         ignore_collisions=ignore_collisions,

@@ -39,7 +39,7 @@ class Keeper:
         validate: bool,
     ) -> None:
         self.ctx = ctx
-        self.name = lifecycle.checked(name)
+        self.name = lifecycle.check_name(name)
         self.manner = manner
         self.engine = engine(ctx, manner.patience)
         options, self.warnings = usable(self.engine, read)
@@ -48,7 +48,7 @@ class Keeper:
         if wanted and (mode in endpoints.NO_NETWORKS or mode.startswith("container:")):
             raise Refused(f"network_mode {mode!r} excludes networks; leave out one of the two")
         self.want = DesiredContainer(
-            image=images.checked(image), options=_resolved(self.engine, options), networks=wanted
+            image=images.check_name(image), options=_resolved(self.engine, options), networks=wanted
         )
         self.forced = manner.force
 
@@ -187,7 +187,9 @@ def facts(name: str, seen: Seen | None) -> Changes:
         "image_id": seen.get("Image"),
         "state": lifecycle.state_of(seen),
         "command": config.get("Cmd"),
-        "networks": {net: one.get("IPAddress", "") for net, one in endpoints.connected(seen).items()},
+        "networks": {
+            net: one.get("IPAddress", "") for net, one in endpoints.connected_networks(seen).items()
+        },
         "ports": {port: places for port, places in (settings.get("Ports") or {}).items() if places},
         "mounts": {one.get("Destination"): one.get("Source") for one in seen.get("Mounts") or ()},
     }

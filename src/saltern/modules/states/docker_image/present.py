@@ -83,7 +83,7 @@ def present(
         raise Refused("give one of build and load, not both")
     if (build or load) and not tag:
         raise Refused(f"the argument 'tag' is missing; {'build' if build else 'load'} needs it")
-    docker, full = engine(ctx, client_timeout), images.checked(images.full_name(name, tag))
+    docker, full = engine(ctx, client_timeout), images.check_name(images.full_name(name, tag))
     given = {str(key): str(value) for key, value in (buildargs or {}).items()}
 
     def built() -> object:

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from saltern.modules.api.converge import Changes
 from saltern.modules.lib.containers import lifecycle, networks
-from saltern.modules.lib.containers.driver_secrets import shown
+from saltern.modules.lib.containers.driver_secrets import hide_passwords
 from saltern.modules.lib.containers.endpoints import Endpoint
 from saltern.modules.lib.containers.engine import Engine, Seen
 
 
 def find(engine: Engine, name: str) -> Seen | None:
     """The network with exactly this name; the engine itself would also accept the beginning of an ID."""
-    seen = engine.find(f"/networks/{lifecycle.checked(name)}")
+    seen = engine.find(f"/networks/{lifecycle.check_name(name)}")
     return seen if seen and seen.get("Name") == name else None
 
 
@@ -95,7 +95,7 @@ def facts(name: str, seen: Seen | None) -> Changes:
         "id": seen["Id"],
         "driver": seen.get("Driver"),
         "internal": bool(seen.get("Internal")),
-        "options": shown(seen.get("Options")),
+        "options": hide_passwords(seen.get("Options")),
         "labels": seen.get("Labels") or {},
         "subnets": [one.get("Subnet") for one in pools],
         "containers": sorted(one.get("Name", "") for one in (seen.get("Containers") or {}).values()),

@@ -119,7 +119,7 @@ def present(
     """
     given = _one_name(locals(), ignore_collisions)
     want = DesiredNetwork(
-        name=lifecycle.checked(name),
+        name=lifecycle.check_name(name),
         driver=driver,
         options=values.settings(given["driver_opts"] or {}),
         labels=values.labels(labels or {}),

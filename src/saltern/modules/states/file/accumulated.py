@@ -11,7 +11,7 @@ from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.files.accumulators import collected, collected_for
+from saltern.modules.lib.files.accumulators import collected_for, collected_texts
 
 MAKERS = "file.accumulated.makers"  # {file: {accumulator: [ID, name, ID, …]}}
 
@@ -58,13 +58,13 @@ def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result
             f"Orphaned accumulator {name} in {ctx.chunk.sls}:{ctx.chunk.id}; set require_in or watch_in to "
             "the file state that uses it"
         )
-    mine = collected(ctx).setdefault(filename, {}).setdefault(name, [])
+    mine = collected_texts(ctx).setdefault(filename, {}).setdefault(name, [])
     for item in texts:
         new = item if isinstance(item, Mapping) else str(item)
         if new not in mine:
             mine.append(new)
     if ctx.chunk is not None:
-        makers = collected(ctx, MAKERS).setdefault(filename, {}).setdefault(name, [])
+        makers = collected_texts(ctx, MAKERS).setdefault(filename, {}).setdefault(name, [])
         makers += [ctx.chunk.id, ctx.chunk.name]
     return result_of(
         ctx,
@@ -90,7 +90,7 @@ def required_for(ctx: Context, path: str) -> dict[str, list[object]]:
     found = collected_for(ctx, path)
     if not found or ctx.chunk is None:
         return found
-    makers = collected(ctx, MAKERS).get(path, {})
+    makers = collected_texts(ctx, MAKERS).get(path, {})
     required = _required(ctx.chunk)
     mine = {name: texts for name, texts in found.items() if not required.isdisjoint(makers.get(name, ()))}
     return mine or found

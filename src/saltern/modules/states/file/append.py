@@ -14,7 +14,7 @@ from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files import sources
 from saltern.modules.lib.files.content import render_source, template_of
-from saltern.modules.lib.files.edit import Edit, edit, ended
+from saltern.modules.lib.files.edit import Edit, edit, end_line
 
 NO_TEMPLATE = "no argument is called {!r}, and no template is rendered that could use it"
 
@@ -80,7 +80,7 @@ def append(
 
     def change(old: str) -> str:
         added.extend(_missing(found, old, ignore_whitespace))
-        return ended(old) + "".join(f"{line}\n" for line in added) if added else old
+        return end_line(old) + "".join(f"{line}\n" for line in added) if added else old
 
     how = Edit(
         path=name,

@@ -10,8 +10,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Variables
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.diffs import lines_of
-from saltern.modules.lib.files.edit import Edit, backup_suffix, edit, ended
-from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.edit import Edit, backup_suffix, edit, end_line
+from saltern.modules.lib.files.patterns import compile_pattern
 from saltern.modules.states.file.accumulated import required_for
 from saltern.modules.states.file.append import NO_TEMPLATE, texts
 
@@ -172,7 +172,7 @@ class Block(Struct, frozen=True):
         place, pattern = self.place
         block = _with_ends(f"{self.start}\n{self.body}{self.end}\n", end)
         if place == "append":
-            return ended("".join(lines), end) + block
+            return end_line("".join(lines), end) + block
         if place == "prepend":
             return block + "".join(lines)
         at = self._anchor(lines, pattern) if place else None
@@ -182,8 +182,8 @@ class Block(Struct, frozen=True):
             )
         if place == "after":
             at += 1
-        return ended("".join(lines[:at]), end) + block + "".join(lines[at:])
+        return end_line("".join(lines[:at]), end) + block + "".join(lines[at:])
 
     def _anchor(self, lines: list[str], pattern: str) -> int | None:
-        search = compiled(pattern)
+        search = compile_pattern(pattern)
         return next((at for at, line in enumerate(lines) if search.search(line.rstrip("\r\n"))), None)

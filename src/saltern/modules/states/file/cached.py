@@ -9,7 +9,7 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.lib.files import sources, web_cache
 from saltern.modules.lib.files.facts import digest, facts
-from saltern.modules.lib.files.signatures import signing
+from saltern.modules.lib.files.signatures import read_signing
 from saltern.system import files
 
 WEB = ("http://", "https://", "ftp://")
@@ -54,7 +54,9 @@ def cached(
         source_hash_name=source_hash_name or "",
         skip_verify=skip_verify,
         use_etag=use_etag,
-        signing=signing(None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend),
+        signing=read_signing(
+            None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+        ),
     )
     if not name.startswith(WEB):
         found = sources.find(ctx, name, how)

@@ -15,7 +15,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute, facts
-from saltern.modules.lib.files.owners import asked, attribute_changes, attributes_of
+from saltern.modules.lib.files.owners import asked_attributes, attribute_changes, attributes_of
 from saltern.modules.lib.files.write import make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes
@@ -144,7 +144,7 @@ def _equal(move: Move, found: os.stat_result) -> bool:
 
 def _asked(ctx: Context, move: Move, found: os.stat_result) -> tuple[Attributes, list[str]]:
     notes: list[str] = []
-    given = asked(ctx, move.user, move.group, move.mode, notes)
+    given = asked_attributes(ctx, move.user, move.group, move.mode, notes)
     if not move.preserve:
         return given, notes
     mode = stat.S_IMODE(found.st_mode) if given.mode is None else given.mode

@@ -14,7 +14,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute, facts
-from saltern.modules.lib.files.owners import asked, attribute_changes
+from saltern.modules.lib.files.owners import asked_attributes, attribute_changes
 from saltern.modules.lib.files.patterns import path_matcher
 from saltern.modules.lib.files.walk import below, required_paths, superfluous
 from saltern.modules.lib.files.write import beside
@@ -197,7 +197,7 @@ def _todo(
 ) -> Iterator[Todo]:
     """Each path that differs, with its wanted attributes; the directory itself last."""
     found = None if replaced else files.look(wanted.path, follow=True)
-    attributes = asked(ctx, wanted.user, wanted.group, wanted.mode, notes)
+    attributes = asked_attributes(ctx, wanted.user, wanted.group, wanted.mode, notes)
     if found is None:
         parent = files.look(os.path.dirname(wanted.path), follow=True)
         if not wanted.makedirs and (parent is None or files.kind_of(parent) != "directory"):
@@ -233,7 +233,7 @@ def _children(ctx: Context, wanted: Directory, removed: set[str], notes: list[st
         if kind in ignored or path in removed or path.startswith(gone):
             continue
         mode = modes.get(kind)
-        attributes = asked(ctx, user, group, mode, notes)
+        attributes = asked_attributes(ctx, user, group, mode, notes)
         different = attribute_changes(found, attributes, user=user, group=group, mode=mode)
         if different:
             yield path, attributes, different

@@ -12,7 +12,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.lib.files.edit import USUAL, Edit, backup_suffix, edit
 from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.line_change import Order, changer
-from saltern.modules.lib.files.owners import asked, attribute_changes
+from saltern.modules.lib.files.owners import asked_attributes, attribute_changes
 from saltern.system import files
 from saltern.system.files import Attributes
 
@@ -72,7 +72,7 @@ def line(
     ctx.facts = {"path": name}
     sought = match or ("" if before or after else content) or ""
     order = Order(content or "", sought, location or "", before or "", after or "", indent)
-    attributes = asked(ctx, user, group, file_mode, [])
+    attributes = asked_attributes(ctx, user, group, file_mode, [])
     how = Edit(
         path=name,
         backup=_copy_suffix(ctx, backup),

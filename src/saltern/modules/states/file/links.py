@@ -16,7 +16,7 @@ from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.names import names_of
-from saltern.modules.lib.files.owners import asked
+from saltern.modules.lib.files.owners import asked_attributes
 from saltern.modules.lib.files.write import beside, make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import Attributes
@@ -172,7 +172,7 @@ def _link(
     path = os.path.normpath(absolute(link.path))
     link = altered(link, path=path)
     notes: list[str] = []
-    attributes = asked(ctx, link.user, link.group, None, notes)
+    attributes = asked_attributes(ctx, link.user, link.group, None, notes)
     found = files.look(path)
     if found is not None and right(found, link):
         return _owned(ctx, link, found, attributes)
@@ -181,7 +181,7 @@ def _link(
         changes |= _in_the_way(link, found)
     notes += parent_notes(ctx, path, link.makedirs)
     if not ctx.test:
-        above = asked(ctx, *link.above, None, notes) if any(link.above) else attributes
+        above = asked_attributes(ctx, *link.above, None, notes) if any(link.above) else attributes
         _make(link, found, attributes, above, make)
         found = files.look(path)
     would = "\n".join([f"{link.word.capitalize()} {path} to {link.target} is set for creation", *notes])

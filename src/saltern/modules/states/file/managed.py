@@ -21,7 +21,7 @@ from saltern.modules.lib.files.content import (
 )
 from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.own_source import refuse_own_source, right_already
-from saltern.modules.lib.files.signatures import signing
+from saltern.modules.lib.files.signatures import read_signing
 from saltern.modules.lib.files.write import Same, Wanted, place
 from saltern.system import files
 
@@ -184,7 +184,7 @@ def managed(
         keep_source=keep_source,
         verify_ssl=verify_ssl,
         use_etag=use_etag,
-        signing=signing(
+        signing=read_signing(
             signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
         ),
     )

@@ -8,7 +8,7 @@ from saltern.modules.api.converge import Words
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.edit import USUAL, Edit, backup_suffix, edit
-from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.patterns import compile_pattern
 from saltern.modules.lib.files.replacement import flag_bits, replacer
 
 
@@ -58,7 +58,7 @@ def replace(
         ```
     """
     ctx.facts = {"path": name}
-    search = compiled(pattern, flag_bits(flags))
+    search = compile_pattern(pattern, flag_bits(flags))
     if append_if_not_found and prepend_if_not_found:
         raise Refused("append_if_not_found and prepend_if_not_found cannot be combined")
     extra = repl if not_found_content is None else not_found_content

@@ -12,7 +12,7 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import existing_directory, facts
-from saltern.modules.lib.files.retention import Copy, kept, wanted_counts
+from saltern.modules.lib.files.retention import Copy, kept_names, wanted_counts
 from saltern.system import files
 
 
@@ -59,7 +59,7 @@ def retention_schedule(
     clock = _by_name(strptime_format) if strptime_format else _by_change(path, _zone(timezone))
     names = os.listdir(path)
     copies = [Copy(made, one) for one in names if (made := clock(one)) is not None]
-    stay = kept(copies, counts)
+    stay = kept_names(copies, counts)
     gone = sorted({one.name for one in copies} - stay, reverse=True)
     if not gone:
         return result_of(ctx, {}, f"No backup in {path} is to be removed", facts(ctx, path, found))

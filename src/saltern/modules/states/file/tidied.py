@@ -14,7 +14,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import existing_directory, facts
-from saltern.modules.lib.files.patterns import compiled
+from saltern.modules.lib.files.patterns import compile_pattern
 from saltern.modules.lib.files.walk import below
 from saltern.system import files
 
@@ -117,8 +117,8 @@ def _bytes(size: object) -> int:
 
 def _old(ctx: Context, root: str, rules: TidyOptions, rmdirs: bool, follow: bool) -> Iterator[str]:
     """The paths to remove, deepest first; a directory if all its contents are removed, too."""
-    wanted = [compiled(pattern) for pattern in rules.matches]
-    spared = [compiled(pattern) for pattern in rules.exclude]
+    wanted = [compile_pattern(pattern) for pattern in rules.matches]
+    spared = [compile_pattern(pattern) for pattern in rules.exclude]
     now = ctx.clock.now()
     going: set[str] = set()
     for path, found in reversed(list(below(root, follow=follow))):

@@ -7,7 +7,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.firewalls import firewalld
-from saltern.modules.lib.firewalls.zone_values import missing
+from saltern.modules.lib.firewalls.zone_values import missing_values
 
 OPTIONS = {"ports": "port", "protocols": "protocol"}
 
@@ -30,7 +30,7 @@ def service(
             - ports: [4505/tcp, 4506/tcp]
         ```
     """
-    firewalld.checked(name, "a service")
+    firewalld.check_name(name, "a service")
     given = {"ports": ports or [], "protocols": protocols or []}
     wanted = {key: [firewalld.value(one, key) for one in some] for key, some in given.items()}
     daemon = firewalld.reach(ctx)
@@ -43,7 +43,7 @@ def service(
         changes: Changes = {} if seen[-1] is not None else {"service": {"old": None, "new": name}}
         for key, values in wanted.items():
             have = now.get(key, [])
-            if missing(key, values, have) or missing(key, have, values):
+            if missing_values(key, values, have) or missing_values(key, have, values):
                 changes[key] = {"old": have, "new": values}
         return changes
 
@@ -52,9 +52,9 @@ def service(
             daemon.permanent(ctx, f"--new-service={name}")
         for key, option in OPTIONS.items():
             have = (seen[-1] or {}).get(key, [])
-            surplus = missing(key, have, wanted[key])
+            surplus = missing_values(key, have, wanted[key])
             left = [one for one in have if one not in surplus]
-            for verb, which in (("remove", surplus), ("add", missing(key, wanted[key], left))):
+            for verb, which in (("remove", surplus), ("add", missing_values(key, wanted[key], left))):
                 if which:
                     options = [f"--{verb}-{option}={one}" for one in which]
                     daemon.permanent(ctx, f"--service={name}", *options)

@@ -12,7 +12,7 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.firewalls import firewalld
 from saltern.modules.lib.firewalls.firewalld import KINDS, Daemon, Zone, value
-from saltern.modules.lib.firewalls.zone_values import forward, forward_option, missing
+from saltern.modules.lib.firewalls.zone_values import forward, forward_option, missing_values
 
 
 class DesiredZone(Struct, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ def _desired(
     lists = {arg: [value(one, arg) for one in wanted or []] for arg, (wanted, _) in given.items()}
     lists["port_fwd"] = [forward_option(one) for one in lists.get("port_fwd", [])]
     pruned = frozenset(arg for arg, (_, prune) in given.items() if prune)
-    firewalld.checked(name, "a zone")
+    firewalld.check_name(name, "a zone")
     return DesiredZone(name=name, lists=lists, pruned=pruned, masquerade=masquerade, default=default)
 
 
@@ -172,8 +172,8 @@ def _differs(ctx: Context, daemon: Daemon, want: DesiredZone, zone: Zone) -> Cha
 def _steps(want: DesiredZone, zone: Zone, arg: str) -> tuple[list[str], list[str]]:
     """The values to remove, and then those to add."""
     wanted, current = want.lists.get(arg, []), zone.lists[arg]
-    remove = missing(arg, current, wanted) if arg in want.pruned else []
-    return missing(arg, wanted, [one for one in current if one not in remove]), remove
+    remove = missing_values(arg, current, wanted) if arg in want.pruned else []
+    return missing_values(arg, wanted, [one for one in current if one not in remove]), remove
 
 
 def _shown(arg: str, values: list[str]) -> list[object]:

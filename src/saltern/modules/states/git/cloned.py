@@ -8,9 +8,9 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path
-from saltern.modules.lib.git.command import Git, lines, login, shown
+from saltern.modules.lib.git.command import Git, lines, login, shown_url
 from saltern.modules.lib.git.copy import commit_of, is_repository, look
 from saltern.modules.lib.git.remote import ask, resolve
 
@@ -49,25 +49,25 @@ def cloned(
             - user: ada
         ```
     """
-    ctx.facts = {"path": target or "", "url": shown(name)}
-    ctx.foreseen = {"new": f"{shown(name)} => {target}"}
+    ctx.facts = {"path": target or "", "url": shown_url(name)}
+    ctx.foreseen = {"new": f"{shown_url(name)} => {target}"}
     path = target_path(target)
     git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
     act = _here if is_repository(path) else _new
-    return act(ctx, git, name, path, branch or "", unused(rest, MEANINGLESS))
+    return act(ctx, git, name, path, branch or "", unused_warnings(rest, MEANINGLESS))
 
 
 def _new(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tuple[str, ...]) -> Result:
     check_room(path, force=False)
     remote = ask(git, url)
     revision = resolve(remote, branch or "HEAD", url=url) if branch or remote.refs else None
-    data: dict[str, object] = {"path": path, "revision": None, "branch": None, "url": shown(url)}
+    data: dict[str, object] = {"path": path, "revision": None, "branch": None, "url": shown_url(url)}
     if not ctx.test:
         wanted = branch or (revision.branch if revision else "")
         clone(git, Clone(url=url, path=path, branch=wanted), revision, revision.sha if revision else "")
         data |= look(git, path, "origin").facts()
-    changes = {"new": f"{shown(url)} => {path}"}
-    words = f"{shown(url)} would be cloned to {path}", f"{shown(url)} cloned to {path}"
+    changes = {"new": f"{shown_url(url)} => {path}"}
+    words = f"{shown_url(url)} would be cloned to {path}", f"{shown_url(url)} cloned to {path}"
     return result_of(ctx, changes, Words(would=words[0], done=words[1]), data, warnings)
 
 
@@ -75,7 +75,7 @@ def _here(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tu
     here = git.at(path)
     urls = lines(here.maybe("config", "--get-regexp", r"^remote\..*\.url$"))
     if url not in [line.partition(" ")[2] for line in urls]:
-        raise Refused(f"{path} is a repository already, but no remote of it is {shown(url)}")
+        raise Refused(f"{path} is a repository already, but no remote of it is {shown_url(url)}")
     copy = look(git, path, "origin")
     changes: dict[str, object] = {}
     if branch and branch != copy.branch:
@@ -83,11 +83,11 @@ def _here(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tu
         if copy.dirty:
             raise Refused(f"{path} has uncommitted changes; commit them before switching to {branch!r}")
         if not _known(git, path, branch) and f"refs/heads/{branch}" not in ask(git, url).refs:
-            raise Refused(f"no branch is called {branch!r} in {shown(url)}")
+            raise Refused(f"no branch is called {branch!r} in {shown_url(url)}")
         if not ctx.test:
             _switch(git, path, branch)
             copy = look(git, path, "origin")
-    data = {**copy.facts(), "url": shown(url)}
+    data = {**copy.facts(), "url": shown_url(url)}
     return result_of(
         ctx,
         changes,

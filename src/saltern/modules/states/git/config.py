@@ -12,7 +12,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import complaint
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.git.command import Git, lines
 from saltern.modules.lib.git.copy import is_repository
@@ -128,7 +128,7 @@ def config_set(
             f"{key} was set to {wanted!r}",
         ),
         {"name": key, "where": place.name, "value": wanted if changes and not ctx.test else old},
-        unused(rest, MEANINGLESS),
+        unused_warnings(rest, MEANINGLESS),
     )
 
 
@@ -178,7 +178,7 @@ def config_unset(
         changes,
         Words(f"{name} is not set", f"{', '.join(found)} would be unset", f"{', '.join(found)} was unset"),
         {"name": name, "where": place.name},
-        unused(rest, MEANINGLESS),
+        unused_warnings(rest, MEANINGLESS),
     )
 
 

@@ -10,7 +10,7 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.git.clone import (
     Clone,
     check_room,
@@ -20,7 +20,7 @@ from saltern.modules.lib.git.clone import (
     update_submodules,
     whole,
 )
-from saltern.modules.lib.git.command import Git, login, shown
+from saltern.modules.lib.git.command import Git, login, shown_url
 from saltern.modules.lib.git.copy import Copy, commit_of, is_repository, look, stale_submodules
 from saltern.modules.lib.git.remote import SHA, Remote, Revision, ask, resolve
 
@@ -71,12 +71,12 @@ def detached(
             - rev: v1.0
         ```
     """
-    ctx.facts = {"path": target or "", "url": shown(name)}
-    ctx.foreseen = {"new": f"{shown(name)} => {target}"}
+    ctx.facts = {"path": target or "", "url": shown_url(name)}
+    ctx.foreseen = {"new": f"{shown_url(name)} => {target}"}
     path = target_path(target)
     git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
     how = Clone(url=name, path=path, remote=remote, submodules=submodules, force=force_clone)
-    warnings = unused(rest, MEANINGLESS)
+    warnings = unused_warnings(rest, MEANINGLESS)
     if not is_repository(path):
         return _new(ctx, git, how, rev, warnings)
     forces = (force_checkout, hard_reset)
@@ -88,7 +88,7 @@ def _new(ctx: Context, git: Git, how: Clone, rev: str, warnings: tuple[str, ...]
     found = ask(git, how.url)
     revision = resolve(found, rev, url=how.url)
     sha = whole(git, "", found, revision)
-    source = shown(how.url)
+    source = shown_url(how.url)
     changes: dict[str, object] = {"new": f"{source} => {how.path}", "revision": {"old": None, "new": sha}}
     if forced:
         changes["forced clone"] = True
@@ -115,8 +115,8 @@ def _here(
     sha = _meant(git, how, rev, fetch=fetch)
     changes: dict[str, object] = {}
     if copy.url != how.url:
-        new = shown(how.url)
-        changes[f"remotes/{how.remote}"] = {"old": shown(copy.url) if copy.url else None, "new": new}
+        new = shown_url(how.url)
+        changes[f"remotes/{how.remote}"] = {"old": shown_url(copy.url) if copy.url else None, "new": new}
     if copy.revision != sha:
         changes["revision"] = {"old": copy.revision or None, "new": sha}
     elif copy.branch:
@@ -141,7 +141,7 @@ def _here(
             f"HEAD of {how.path} would be detached at {sha}",
             f"HEAD of {how.path} detached at {sha}",
         ),
-        {**copy.facts(), "url": shown(how.url)},
+        {**copy.facts(), "url": shown_url(how.url)},
         warnings,
     )
 
@@ -164,7 +164,7 @@ def _do(git: Git, how: Clone, copy: Copy, sha: str, changes: dict[str, object], 
         verb = "set-url" if copy.url else "add"
         here.out("remote", verb, how.remote, how.url)
     if here.ran("cat-file", "-e", f"{sha}^{{commit}}").code:
-        here.out("fetch", "--quiet", "--tags", how.remote, what=f"cannot fetch from {shown(how.url)}")
+        here.out("fetch", "--quiet", "--tags", how.remote, what=f"cannot fetch from {shown_url(how.url)}")
         get_commit(here, how.remote, sha)
     words = ["--force"] if force else []
     if "forced update" in changes:

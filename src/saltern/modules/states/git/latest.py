@@ -10,9 +10,9 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path, whole
-from saltern.modules.lib.git.command import Git, login, shown
+from saltern.modules.lib.git.command import Git, login, shown_url
 from saltern.modules.lib.git.copy import is_repository, look
 from saltern.modules.lib.git.remote import Remote, Revision, ask, resolve
 from saltern.modules.lib.git.update_copy import DesiredCopy, bare_steps, do, do_bare, steps_for
@@ -86,8 +86,8 @@ def latest(
     """
     path = target or ""
 
-    ctx.facts = {"path": path, "url": shown(name)}
-    ctx.foreseen = {"new": f"{shown(name)} => {path}"}
+    ctx.facts = {"path": path, "url": shown_url(name)}
+    ctx.foreseen = {"new": f"{shown_url(name)} => {path}"}
     where = target_path(target)
     if force_reset not in (True, False, "remote-changes"):
         raise Refused(f"force_reset needs true, false or 'remote-changes', got {force_reset!r}")
@@ -122,7 +122,7 @@ def latest(
     here = is_repository(where)
     revision = replace(revision, sha=whole(git, where if here else "", found, revision))
     act = _update if here else _clone
-    return act(ctx, git, want, found, revision, unused(rest, MEANINGLESS))
+    return act(ctx, git, want, found, revision, unused_warnings(rest, MEANINGLESS))
 
 
 def _clone(
@@ -135,7 +135,7 @@ def _clone(
 ) -> Result:
     how = replace(want.clone, branch=want.branch or revision.branch or remote.head)
     forced = check_room(how.path, force=how.force)
-    source = shown(how.url)
+    source = shown_url(how.url)
     changes: dict[str, object] = {"new": f"{source} => {how.path}"}
     changes["revision"] = {"old": None, "new": revision.sha}
     if forced:
@@ -168,7 +168,7 @@ def _update(
         copy = look(git, path, want.clone.remote)
         if steps.move and not copy.bare and copy.revision != steps.sha:
             raise Refused(f"git moved {path} to {copy.revision}, not to {steps.sha}")
-    data = {**copy.facts(), "url": shown(want.clone.url)}
+    data = {**copy.facts(), "url": shown_url(want.clone.url)}
     right = f"Repository {path} is up-to-date"
     if copy.dirty:
         right += ", but with uncommitted changes"

@@ -10,9 +10,9 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.files.facts import absolute
-from saltern.modules.lib.git.clone import occupied
+from saltern.modules.lib.git.clone import names_in
 from saltern.modules.lib.git.command import Git
 from saltern.modules.lib.git.copy import is_repository
 from saltern.system import files
@@ -58,7 +58,7 @@ def present(
     if bare and separate_git_dir:
         raise Refused("'separate_git_dir' needs 'bare: False'")
     there = is_repository(path)
-    held = [] if there else occupied(path)
+    held = [] if there else names_in(path)
     if held and not force:
         raise Refused(f"Target '{path}' is not empty and not a repository; set 'force' to True to remove it")
     changes: dict[str, object] = {} if there else {"new": path}
@@ -78,7 +78,7 @@ def present(
             f"Repository initialized at {path}",
         ),
         data,
-        unused(rest, MEANINGLESS),
+        unused_warnings(rest, MEANINGLESS),
     )
 
 

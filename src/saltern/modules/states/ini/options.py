@@ -8,7 +8,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.ini.edit import Changes, File, edited, text_of
+from saltern.modules.lib.ini.edit import Changes, File, edit_file, text_of
 from saltern.modules.lib.ini.text import IniText
 
 
@@ -85,7 +85,9 @@ def options_present(
                 changes[section] = {}
         return dict(sorted(changes.items())) if strict else changes
 
-    return edited(ctx, File(path=name, separator=separator, encoding=encoding, no_spaces=no_spaces), change)
+    return edit_file(
+        ctx, File(path=name, separator=separator, encoding=encoding, no_spaces=no_spaces), change
+    )
 
 
 @state
@@ -128,7 +130,7 @@ def options_absent(
                     _note(changes, section, option, present[option], None)
         return changes
 
-    return edited(ctx, File(path=name, separator=separator, encoding=encoding, create=False), change)
+    return edit_file(ctx, File(path=name, separator=separator, encoding=encoding, create=False), change)
 
 
 def _names(listed: object) -> list[str]:

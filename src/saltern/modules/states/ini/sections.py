@@ -8,7 +8,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.ini.edit import Changes, File, edited
+from saltern.modules.lib.ini.edit import Changes, File, edit_file
 from saltern.modules.lib.ini.text import IniText
 
 
@@ -51,7 +51,7 @@ def sections_present(
             ini.add_section(section)
         return {section: {"before": None, "after": {}} for section in missing}
 
-    return edited(ctx, File(path=name, separator=separator, encoding=encoding), change)
+    return edit_file(ctx, File(path=name, separator=separator, encoding=encoding), change)
 
 
 @state
@@ -87,4 +87,4 @@ def sections_absent(
             ini.remove_section(section)
         return changes
 
-    return edited(ctx, File(path=name, separator=separator, encoding=encoding, create=False), change)
+    return edit_file(ctx, File(path=name, separator=separator, encoding=encoding, create=False), change)

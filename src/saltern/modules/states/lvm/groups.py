@@ -10,7 +10,7 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.volumes import report, tools
-from saltern.modules.lib.volumes.arguments import arguments, checked_name, listed
+from saltern.modules.lib.volumes.arguments import arguments, checked_name, list_devices
 from saltern.modules.states.lvm.comments import worded
 
 
@@ -72,7 +72,7 @@ def vg_present(
     """
     checked_name(name, "name")
     arguments("vgcreate", options)
-    wanted = [one for text in devices or () for one in listed(text)]
+    wanted = [one for text in devices or () for one in list_devices(text)]
 
     def differs() -> Changes:
         missing = _missing(ctx, name, wanted)

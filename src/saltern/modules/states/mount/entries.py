@@ -9,7 +9,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused, one_line
 from saltern.modules.lib.tables import fstab
-from saltern.modules.lib.tables.fstab import USUAL, Entry, shown
+from saltern.modules.lib.tables.fstab import USUAL, Entry, shown_option
 from saltern.modules.states.mount.fstab import drop, entry_of, keep, options_of
 
 BY = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
@@ -76,7 +76,7 @@ def _entry_facts(ctx: Context, entry: Entry, match_on: str, config: str) -> Chan
     known: Changes = {"file": config, "fs_file": entry.name, "exists": have is not None}
     if have is None:
         return known
-    return known | have.asdict() | {"opts": [shown(opt) for opt in have.opts.split(",")]}
+    return known | have.asdict() | {"opts": [shown_option(opt) for opt in have.opts.split(",")]}
 
 
 def _device_by(ctx: Context, device: str, mount_by: str | None) -> str:

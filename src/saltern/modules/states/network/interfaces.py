@@ -9,8 +9,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.lib.networking import checks, links, names
-from saltern.modules.lib.networking.model import DesiredInterface, Networking, difference, shown
-from saltern.modules.lib.networking.providers import networking
+from saltern.modules.lib.networking.model import DesiredInterface, Networking, difference, shown_lines
+from saltern.modules.lib.networking.providers import choose_networking
 
 UNMOVED = ("slave", "teamport", "source")  # brought up with their master
 
@@ -127,7 +127,11 @@ def managed(
     given = {key: value for key, value in {**settings, **named}.items() if value is not None}
     want = DesiredInterface(checks.interface(name), type.lower(), enabled, given)
     return _bring(
-        ctx, networking(ctx), want, moved=not noifupdown and want.kind not in UNMOVED, warnings=warnings
+        ctx,
+        choose_networking(ctx),
+        want,
+        moved=not noifupdown and want.kind not in UNMOVED,
+        warnings=warnings,
     )
 
 
@@ -184,7 +188,7 @@ def _facts(ctx: Context, net: Networking, want: DesiredInterface) -> Changes:
     found = links.links(ctx).get(want.name)
     return {
         "name": want.name,
-        "configuration": shown(net.interface_lines(want.name, want.kind)),
+        "configuration": shown_lines(net.interface_lines(want.name, want.kind)),
         "exists": found is not None,
         "up": found is not None and found.up,
         "mtu": found.mtu if found else None,

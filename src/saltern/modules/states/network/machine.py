@@ -11,7 +11,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import machine_name, resolver
 from saltern.modules.lib.networking.model import difference
-from saltern.modules.lib.networking.providers import networking
+from saltern.modules.lib.networking.providers import choose_networking
 
 
 @state
@@ -70,7 +70,7 @@ def system(
     if apply_hostname and not hostname:
         raise Refused("apply_hostname needs a hostname to apply")
     short = resolver.host_name(hostname).partition(".")[0] if hostname else ""
-    net = networking(ctx)
+    net = choose_networking(ctx)
     given: dict[str, object] = {
         "enabled": enabled,
         "hostname": hostname,

@@ -6,11 +6,11 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
-from saltern.modules.api.programs import said
+from saltern.modules.api.programs import error_text
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.networking import checks, links
 from saltern.modules.lib.networking.model import Networking, difference, route, store_routes
-from saltern.modules.lib.networking.providers import networking
+from saltern.modules.lib.networking.providers import choose_networking
 
 
 @state
@@ -40,7 +40,7 @@ def routes(ctx: Context, name: str, *, routes: object, require_reboot: bool = Fa
     checks.interface(name)
     if not isinstance(routes, list):
         raise Refused("routes needs a list of mappings with ipaddr, netmask and gateway")
-    net = networking(ctx)
+    net = choose_networking(ctx)
     wanted = net.wanted_routes(name, [route(one) for one in routes])
 
     def kept() -> dict[str, str]:
@@ -89,4 +89,4 @@ def _run(ctx: Context, net: Networking, name: str, *, up: bool) -> None:
         return
     ran = ctx.host.run([path], env={"IFACE": name, "LC_ALL": "C"})
     if up and ran.code:
-        raise Refused(f"the routes are written, but could not be set now: {said(ran)}")
+        raise Refused(f"the routes are written, but could not be set now: {error_text(ran)}")

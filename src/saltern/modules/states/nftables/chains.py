@@ -6,7 +6,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
-from saltern.modules.api.refused import Refused, known
+from saltern.modules.api.refused import Refused, check_known
 from saltern.modules.lib.firewalls import nft
 from saltern.modules.lib.firewalls.nft import Item, Place
 
@@ -147,7 +147,7 @@ def set_policy(
         ```
     """
     where, wanted = nft.place(table, chain, family), policy.lower()
-    known(wanted, nft.POLICIES, "policy")
+    check_known(wanted, nft.POLICIES, "policy")
     file = nft.file_of(ctx, save and (save_filename or save))
 
     def differs() -> Changes:

@@ -11,7 +11,7 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, normal, packages, split
 from saltern.modules.lib.pip.words import LISTS, SWITCHES, VALUES, options, requirement_files
 
@@ -108,7 +108,7 @@ def installed(
         edit = [word for one in _each(editable) for word in ("--editable", one)]
         words = [*chosen, *files, *edit, "--", *wanted] if wanted else [*chosen, *files, *edit]
         sure = not files and not edit and not any(given.get(word) for word in AGAIN)
-        return _installed(ctx, pip, wanted, words, sure, unused(rest, MEANINGLESS))
+        return _installed(ctx, pip, wanted, words, sure, unused_warnings(rest, MEANINGLESS))
 
 
 def _each(value: object) -> list[str]:

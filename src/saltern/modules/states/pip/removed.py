@@ -8,9 +8,9 @@ from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.pip.command import Pip, argv_of, forget, install, packages, split
-from saltern.modules.lib.pip.outdated import outdated
+from saltern.modules.lib.pip.outdated import outdated_packages
 
 MEANINGLESS = frozenset({"log", "proxy", "timeout", "use_vt"})
 
@@ -69,7 +69,7 @@ def removed(
             "Package was successfully removed.",
         ),
         {"packages": {one: present.get(one) for one in names}},
-        unused(rest, MEANINGLESS),
+        unused_warnings(rest, MEANINGLESS),
     )
 
 
@@ -111,7 +111,7 @@ def uptodate(
     """
     ctx.facts = {"name": name}
     pip = Pip(argv=argv_of(ctx, bin_env), user=user, cwd=cwd)
-    old = outdated(ctx, pip)
+    old = outdated_packages(ctx, pip)
     changes = {key: {"old": row[0], "new": row[1]} for key, row in old.items()}
     if old and not ctx.test:
         words = ["--upgrade", "--", *(f"{key}=={row[1]}" for key, row in old.items())]
@@ -126,5 +126,5 @@ def uptodate(
             "Upgrade ran successfully.",
         ),
         {"packages": packages(ctx, pip)},
-        unused(rest, MEANINGLESS),
+        unused_warnings(rest, MEANINGLESS),
     )

@@ -7,11 +7,11 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.lib.packages.wanted import Wanted, wanted
+from saltern.modules.lib.packages.wanted import Wanted, read_wanted
 from saltern.modules.states.pkg.words import MEANINGLESS, named
 
 
@@ -56,7 +56,7 @@ def downloaded(
     manager = choose.manager(ctx)
     if refresh is not False:
         choose.refresh(ctx, valid_for=cache_valid_time, again=refresh is True)
-    wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
+    wants = read_wanted(name, pkgs, version, plain_name=manager.plain_name)
     how = How(
         fromrepo=fromrepo or "",
         skip_verify=skip_verify,
@@ -65,7 +65,7 @@ def downloaded(
     )
     items = _items(manager, wants, how, ignore_epoch)
     return _fetched(
-        ctx, manager, Order("download", items, how), unused(rest, MEANINGLESS, ("version", "pkgs"))
+        ctx, manager, Order("download", items, how), unused_warnings(rest, MEANINGLESS, ("version", "pkgs"))
     )
 
 

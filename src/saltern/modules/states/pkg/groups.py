@@ -6,10 +6,10 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import How, PackageError
-from saltern.modules.lib.packages.wanted import wanted
+from saltern.modules.lib.packages.wanted import read_wanted
 from saltern.modules.lib.packages.whole_group import whole
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.words import MEANINGLESS
@@ -57,7 +57,7 @@ def group_installed(
     if fixed := sorted({*(skip or ())} & {*group.mandatory}):
         raise PackageError(f"{', '.join(fixed)} is mandatory in the group {name!r}; do not skip it")
     names = {*group.mandatory, *group.default, *(include or ())} - {*(skip or ())}
-    wants = wanted(name, sorted(names))
+    wants = read_wanted(name, sorted(names))
     how = How(
         fromrepo=fromrepo or "",
         skip_verify=skip_verify,
@@ -65,5 +65,5 @@ def group_installed(
         disablerepo=tuple(disablerepo or ()),
     )
     terms = Terms(how=how, refresh=refresh)
-    notes = unused(rest, MEANINGLESS, ("skip", "include"))
+    notes = unused_warnings(rest, MEANINGLESS, ("skip", "include"))
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=WORDS, notes=notes))

@@ -10,7 +10,7 @@ from saltern.modules.api.params import Ignored
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Manager, PackageError
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.lib.packages.wanted import wanted
+from saltern.modules.lib.packages.wanted import read_wanted
 from saltern.modules.states.pkg.words import named
 
 
@@ -79,7 +79,7 @@ def unheld(
 
 def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> list[str]:
     """The packages to change; an installed version other than the named one is an error."""
-    wants = wanted(name, pkgs, version, plain_name=manager.plain_name)
+    wants = read_wanted(name, pkgs, version, plain_name=manager.plain_name)
     if any(one.must for one in wants):
         listing = manager.listing()
         for one in wants:

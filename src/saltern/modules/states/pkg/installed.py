@@ -6,11 +6,11 @@ from saltern.language.result import Result, ok
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import BadArgument, Unused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.choose import refresh
 from saltern.modules.lib.packages.model import How, PackageError
-from saltern.modules.lib.packages.wanted import LATEST, from_sources, wanted
+from saltern.modules.lib.packages.wanted import LATEST, from_sources, read_wanted
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.words import MEANINGLESS
 
@@ -92,7 +92,9 @@ def installed(
         return ok("No packages to install provided", manager=manager.name, packages={})
     plain_name = manager.plain_name if normalize else str
     wants = (
-        from_sources(ctx, manager, sources) if sources else wanted(name, pkgs, version, plain_name=plain_name)
+        from_sources(ctx, manager, sources)
+        if sources
+        else read_wanted(name, pkgs, version, plain_name=plain_name)
     )
     how = How(
         fromrepo=fromrepo or "",
@@ -114,7 +116,7 @@ def installed(
         ignore_epoch=ignore_epoch,
         reinstall=reinstall,
     )
-    notes = unused(rest, MEANINGLESS, KNOWN)
+    notes = unused_warnings(rest, MEANINGLESS, KNOWN)
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=INSTALLED, notes=notes))
 
 
@@ -160,10 +162,10 @@ def latest(
     manager = manager_of(ctx)
     if pkgs == []:
         return ok("No packages to install provided", manager=manager.name, packages={})
-    named = wanted(name, pkgs, plain_name=manager.plain_name if normalize else str)
+    named = read_wanted(name, pkgs, plain_name=manager.plain_name if normalize else str)
     if versioned := [one.name for one in named if one.version]:
         raise BadArgument(f"pkg.latest takes no versions, but {', '.join(versioned)} has one")
-    wants = [wanted(one.name, None, LATEST)[0] for one in named]
+    wants = [read_wanted(one.name, None, LATEST)[0] for one in named]
     how = How(
         fromrepo=fromrepo or "",
         skip_verify=skip_verify,
@@ -178,7 +180,7 @@ def latest(
     # Without fresh lists the newest version is only the newest known one.
     if refresh is None:
         _fresh(ctx, cache_valid_time)
-    notes = unused(rest, MEANINGLESS, KNOWN)
+    notes = unused_warnings(rest, MEANINGLESS, KNOWN)
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=UPGRADED, notes=notes))
 
 

@@ -9,11 +9,11 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.lib.packages.wanted import Wanted, facts, wanted
+from saltern.modules.lib.packages.wanted import Wanted, facts, read_wanted
 from saltern.modules.states.pkg.words import MEANINGLESS, named
 
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")
@@ -51,7 +51,7 @@ def removed(
         return manager.listing(), {}
 
     wants = _reader(name, pkgs, version, normalize)
-    return _gone(ctx, "remove", wants, look, ignore_epoch, unused(rest, MEANINGLESS, KNOWN))
+    return _gone(ctx, "remove", wants, look, ignore_epoch, unused_warnings(rest, MEANINGLESS, KNOWN))
 
 
 @state(removes=True)
@@ -87,7 +87,7 @@ def purged(
         return manager.listing(), manager.leftovers()
 
     wants = _reader(name, pkgs, version, normalize)
-    return _gone(ctx, "purge", wants, look, ignore_epoch, unused(rest, MEANINGLESS, KNOWN))
+    return _gone(ctx, "purge", wants, look, ignore_epoch, unused_warnings(rest, MEANINGLESS, KNOWN))
 
 
 Read = Callable[[Manager], list[Wanted]]
@@ -96,7 +96,9 @@ DONE = {"remove": "removed", "purge": "purged"}
 
 
 def _reader(name: str, pkgs: object, version: str | None, normalize: bool) -> Read:
-    return lambda manager: wanted(name, pkgs, version, plain_name=manager.plain_name if normalize else str)
+    return lambda manager: read_wanted(
+        name, pkgs, version, plain_name=manager.plain_name if normalize else str
+    )
 
 
 def _gone(

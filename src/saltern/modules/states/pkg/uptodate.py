@@ -8,10 +8,10 @@ from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
-from saltern.modules.api.unused_arguments import unused
+from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
-from saltern.modules.lib.packages.wanted import wanted
+from saltern.modules.lib.packages.wanted import read_wanted
 from saltern.modules.states.pkg.words import MEANINGLESS
 
 
@@ -66,7 +66,7 @@ def uptodate(
         enablerepo=tuple(enablerepo or ()),
         disablerepo=tuple(disablerepo or ()),
     )
-    notes = unused(rest, MEANINGLESS, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
+    notes = unused_warnings(rest, MEANINGLESS, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
     return _upgraded(ctx, manager, _order(manager, pkgs, how), notes)
 
 
@@ -74,7 +74,7 @@ def _order(manager: Manager, pkgs: object, how: How) -> Order:
     if pkgs is None:
         return Order("upgrade", (), how)
     there = manager.listing()
-    names = [one.name for one in wanted("", pkgs, plain_name=manager.plain_name)]
+    names = [one.name for one in read_wanted("", pkgs, plain_name=manager.plain_name)]
     return Order("install", tuple(Item(name) for name in names if name in there), how)
 
 

@@ -37,7 +37,7 @@ def boolean(
         ```
     """
     given = _wanted(name, value, booleans)
-    wanted = {one: policy.switched(switch, one) for one, switch in given.items()}
+    wanted = {one: policy.read_switch(switch, one) for one, switch in given.items()}
 
     known: dict[str, policy.Boolean] = {}  # as last read: reading takes time
 

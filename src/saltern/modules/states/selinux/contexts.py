@@ -143,12 +143,12 @@ def fcontext_policy_applied(ctx: Context, name: str, *, recursive: bool = False)
         return {**contexts.wrong_labels(ctx, path, recursive=recursive)}
 
     there = ctx.host.exists(path)
-    off = mode.running(ctx) == mode.DISABLED
+    off = mode.running_mode(ctx) == mode.DISABLED
     return bring(
         ctx,
         differs,
         lambda _: contexts.restore(ctx, path, recursive=recursive),
-        facts=lambda: {"path": path, "exists": ctx.host.exists(path), "running": mode.running(ctx)},
+        facts=lambda: {"path": path, "exists": ctx.host.exists(path), "running": mode.running_mode(ctx)},
         words=_words(name, "applied", "applied"),
         warnings=(
             *((f"there is no {path} to be labelled",) if not there else ()),

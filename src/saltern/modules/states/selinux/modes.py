@@ -25,10 +25,10 @@ def mode(ctx: Context, name: str) -> Result:
           selinux.mode: []
         ```
     """
-    wanted = modes.meant(name)
+    wanted = modes.read_mode(name)
 
     def differs() -> Changes:
-        now, kept = modes.running(ctx), modes.at_boot(ctx)
+        now, kept = modes.running_mode(ctx), modes.at_boot(ctx)
         if now != modes.reachable(ctx, wanted):
             return {"old": now, "new": wanted}
         return {} if kept == wanted else {"old": kept, "new": wanted}
@@ -42,13 +42,13 @@ def mode(ctx: Context, name: str) -> Result:
         ctx,
         differs,
         act,
-        facts=lambda: {"running": modes.running(ctx), "at boot": modes.at_boot(ctx)},
+        facts=lambda: {"running": modes.running_mode(ctx), "at boot": modes.at_boot(ctx)},
         words=Words(
             f"SELinux is already in {wanted} mode",
             f"SELinux would be set to {wanted} mode",
             f"SELinux was set to {wanted} mode",
         ),
-        warnings=(f"SELinux is {modes.running(ctx).lower()}; it is {wanted.lower()} after a reboot",)
+        warnings=(f"SELinux is {modes.running_mode(ctx).lower()}; it is {wanted.lower()} after a reboot",)
         if later
         else (),
     )

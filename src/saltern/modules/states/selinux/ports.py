@@ -45,8 +45,8 @@ def port_policy_present(
     def differs() -> Changes:
         now = ports.type_of(ctx, which)
         seen.append(now)
-        old = ports.shown(which, now) if now else None
-        return {} if now == sel_type else {"old": old, "new": ports.shown(which, sel_type)}
+        old = ports.port_facts(which, now) if now else None
+        return {} if now == sel_type else {"old": old, "new": ports.port_facts(which, sel_type)}
 
     return bring(
         ctx,
@@ -98,7 +98,7 @@ def port_policy_absent(
         seen.append(own[0] if own else None)
         if not own or sel_type not in (None, own[0]):
             return {}
-        return {"old": ports.shown(which, own[0]), "new": None}
+        return {"old": ports.port_facts(which, own[0]), "new": None}
 
     result = bring(
         ctx,

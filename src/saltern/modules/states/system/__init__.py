@@ -20,7 +20,7 @@ LAZY: dict[str, str] = {"reboot": "reboot", "transaction": "transaction"}
 def _facts(ctx: Context) -> Changes:
     return {
         "name": os.uname().nodename,
-        "at boot": machine_name.kept(ctx),
+        "at boot": machine_name.boot_name(ctx),
         "description": machine_info.description(ctx),
     }
 
@@ -29,7 +29,7 @@ def _named(ctx: Context, name: str, changes: Changes) -> Result:
     resolver.host_name(name)
 
     def differs() -> Changes:
-        return {} if (os.uname().nodename, machine_name.kept(ctx)) == (name, name) else dict(changes)
+        return {} if (os.uname().nodename, machine_name.boot_name(ctx)) == (name, name) else dict(changes)
 
     return bring(
         ctx,

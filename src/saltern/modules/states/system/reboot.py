@@ -120,7 +120,7 @@ def reboot(
         start_deadline=_seconds(start_deadline, "start_deadline"),
         force=force,
         return_deadline=None if return_deadline is None else _seconds(return_deadline, "return_deadline"),
-        checks=health.checked(checks),
+        checks=health.read_checks(checks),
         stable=_seconds(stable, "stable"),
         failed_units=failed_units,
         pending=foreign.policy(pending_shutdown),
@@ -177,7 +177,7 @@ def _after(ctx: Context, want: RebootRequest, crossing: Crossing) -> Result:
 def _problems(ctx: Context, want: RebootRequest, crossing: Crossing, *, again: bool) -> Iterator[str]:
     yield from _rolled_back(crossing)
     patience = CHECKS if want.return_deadline is None else want.return_deadline
-    for check in health.failing(ctx, want.checks, patience):
+    for check in health.failing_checks(ctx, want.checks, patience):
         yield f"not true {patience:g} seconds after the boot: {check}"
     before = _texts(crossing, "reasons")
     old = reboot_needed.old_kernel(ctx)

@@ -21,10 +21,10 @@ from saltern.modules.lib.x509.load import (
     WrongPassphrase,
     open_certificate,
 )
-from saltern.modules.lib.x509.signing_policies import merged, policy_of, short_words
+from saltern.modules.lib.x509.signing_policies import merge_policy, policy_of, short_words
 from saltern.modules.lib.x509.times import FORM
 from saltern.modules.lib.x509.words import check_words
-from saltern.modules.lib.x509.write import FileAndNames, placed, spot
+from saltern.modules.lib.x509.write import FileAndNames, spot, write_if_different
 
 REMAINING = 90
 # A certificate that only differs in these is encoded again, never reissued.
@@ -168,8 +168,8 @@ def certificate_managed(
     check_encoding(encoding, CERTIFICATE_ENCODINGS)
     where = spot(name, kwargs, "0600" if encoding == "pkcs12" else None)
     check_words(where.rest, pki.MEANINGLESS | {"algorithm"})
-    given = merged(policy_of(ctx, signing_policy, ca_server), {**named, **short_words(where.rest)})
-    want = pki.wanted(given)
+    given = merge_policy(policy_of(ctx, signing_policy, ca_server), {**named, **short_words(where.rest)})
+    want = pki.read_wanted(given)
     container = Container(
         encoding=encoding,
         chain=pki.chain_of(append_certs),
@@ -184,12 +184,12 @@ def certificate_managed(
     def make() -> bytes:
         if found.stays:
             return container.encoded(found.certificate, want.private_key)
-        certificate = pki.made(want, now)
+        certificate = pki.make_certificate(want, now)
         data = container.encoded(certificate, want.private_key)
         keep_copy(certificate, given.get("copypath"), bool(given.get("prepend_cn")))
         return data
 
-    return placed(
+    return write_if_different(
         ctx, where, found.changes, make, lambda data: _facts(data, pkcs12_passphrase), what="certificate"
     )
 

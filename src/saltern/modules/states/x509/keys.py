@@ -20,7 +20,7 @@ from saltern.modules.lib.x509.load import (
     load_key,
     open_key,
 )
-from saltern.modules.lib.x509.write import FileArguments, placed, spot
+from saltern.modules.lib.x509.write import FileArguments, spot, write_if_different
 
 # A key that only differs in these is encoded again, never replaced.
 ENCODING_ONLY = frozenset({"encoding", "passphrase"})
@@ -89,7 +89,7 @@ def private_key_managed(
         key = found.key if found.stays else generate(wanted)
         return encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
 
-    return placed(
+    return write_if_different(
         ctx,
         where,
         found.changes,

@@ -8,7 +8,7 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
 from saltern.modules.lib.x509.pem_entries import entries
-from saltern.modules.lib.x509.write import FileArguments, placed, spot
+from saltern.modules.lib.x509.write import FileArguments, spot, write_if_different
 
 
 @state
@@ -38,4 +38,6 @@ def pem_managed(ctx: Context, /, name: str, *, text: str, **kwargs: Unpack[FileA
     if old != data:
         differs = {"created" if old is None else "replaced": where.path}
     kinds = [kind.lower() for kind, _ in found]
-    return placed(ctx, where, differs, lambda: data, lambda _: {"entries": kinds}, what="PEM file")
+    return write_if_different(
+        ctx, where, differs, lambda: data, lambda _: {"entries": kinds}, what="PEM file"
+    )

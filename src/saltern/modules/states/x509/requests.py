@@ -19,7 +19,7 @@ from saltern.modules.lib.x509.request import (
 )
 from saltern.modules.lib.x509.signing_policies import short_words
 from saltern.modules.lib.x509.words import check_words
-from saltern.modules.lib.x509.write import FileAndNames, placed, spot
+from saltern.modules.lib.x509.write import FileAndNames, spot, write_if_different
 
 MEANINGLESS = frozenset({"version", "text", "digest"})
 
@@ -83,7 +83,9 @@ def csr_managed(
     ignored = tuple(
         f"a request cannot ask for {word}: the signer decides it" for word in given if word in OF_THE_SIGNER
     )
-    return placed(ctx, where, changes, make, _facts, what="certificate signing request", warnings=ignored)
+    return write_if_different(
+        ctx, where, changes, make, _facts, what="certificate signing request", warnings=ignored
+    )
 
 
 def _found(

@@ -21,7 +21,7 @@ from saltern.modules.lib.x509.revocation import (
     wanted_list,
 )
 from saltern.modules.lib.x509.times import FORM
-from saltern.modules.lib.x509.write import FileArguments, placed, spot
+from saltern.modules.lib.x509.write import FileArguments, spot, write_if_different
 
 REMAINING = 30
 AUTO = "auto"
@@ -115,7 +115,7 @@ def crl_managed(
         following = {NUMBER: counted[NUMBER] + 1} if counted else {}
         return encode_other(made_list(want(following), now, old), encoding)
 
-    return placed(
+    return write_if_different(
         ctx,
         where,
         changes,

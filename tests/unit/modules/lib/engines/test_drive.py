@@ -12,7 +12,7 @@ from tests.modules.bench import Bench
 
 from saltern.language.result import Outcome
 from saltern.modules.api.context import Context
-from saltern.modules.lib.engines.drive import KEPT, LONGEST, Ended, _Lines, drive, unparsed
+from saltern.modules.lib.engines.drive import KEPT, LONGEST, Ended, _Lines, drive, unparsed_step
 from saltern.modules.states import exec as module
 
 
@@ -118,7 +118,7 @@ def test_old_logs_are_removed(ctx: Context) -> None:
 
 def test_what_cannot_be_read_is_one_step_with_the_tail(ctx: Context) -> None:
     ended, _, _ = python(ctx, "print('what?'); raise SystemExit(3)")
-    step = unparsed(ended)
+    step = unparsed_step(ended)
     assert (step.name, step.outcome) == ("unparsed output", Outcome.FAILED)
     assert "what?" in step.comment
     assert step.data["retcode"] == 3

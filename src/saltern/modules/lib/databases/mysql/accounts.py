@@ -162,7 +162,7 @@ def native_hash(password: str) -> str:
 def _logs_in(ctx: Context, server: Connection, have: Account, password: str) -> bool | None:
     """Try to log in, for salted passwords. A failure is conclusive only for ``localhost``: from here, a login
     for another host may use another account."""
-    as_user = server.using(user=have.user, password=password, database="")
+    as_user = server.with_values(user=have.user, password=password, database="")
     try:
         found = client.rows(ctx, as_user, "SELECT CURRENT_USER() AS me")
     except client.ServerRefused as refused:
@@ -174,7 +174,7 @@ def _logs_in(ctx: Context, server: Connection, have: Account, password: str) -> 
 
 
 def create(ctx: Context, server: Connection, user: str, host: str, wanted: DesiredLogin) -> None:
-    identified = _identified(dialect(version(ctx, server)), wanted)
+    identified = _identified_clause(dialect(version(ctx, server)), wanted)
     client.ask(ctx, server, f"CREATE USER {account(user, host)} {identified}", secrets=wanted.secrets)
 
 
@@ -185,7 +185,7 @@ def alter(ctx: Context, server: Connection, have: Account, wanted: DesiredLogin)
         new = f"PASSWORD({text(wanted.password)})" if wanted.password else text(wanted.password_hash)
         statement = f"SET PASSWORD FOR {who} = {new}"
     else:
-        statement = f"ALTER USER {who} {_identified(have.dialect, wanted)}"
+        statement = f"ALTER USER {who} {_identified_clause(have.dialect, wanted)}"
     client.ask(ctx, server, statement, secrets=wanted.secrets)
 
 
@@ -193,7 +193,7 @@ def drop(ctx: Context, server: Connection, user: str, host: str) -> None:
     client.ask(ctx, server, f"DROP USER {account(user, host)}")
 
 
-def _identified(speaks: Dialect, wanted: DesiredLogin) -> str:
+def _identified_clause(speaks: Dialect, wanted: DesiredLogin) -> str:
     if wanted.socket:
         return f"IDENTIFIED {'VIA' if speaks.mariadb else 'WITH'} {speaks.socket_plugin}"
     if not speaks.mariadb:

@@ -36,7 +36,7 @@ def tables(printed: str) -> list[Table]:
     return [_table(found[1]) for found in RESULT.finditer(printed)]
 
 
-def affected(printed: str) -> int:
+def affected_rows(printed: str) -> int:
     """The number of rows that all statements changed; only a verbose client prints it."""
     return sum(int(count) for count in AFFECTED.findall(RESULT.sub("", printed)))
 

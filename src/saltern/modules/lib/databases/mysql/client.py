@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, has, said
+from saltern.modules.api.programs import PLAIN_WORDS, error_text, has
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.mysql import answers
@@ -67,17 +67,17 @@ def rows(ctx: Context, server: Connection, statement: str) -> list[answers.Row]:
 def results_and_count(ctx: Context, server: Connection, statements: str | bytes) -> tuple[list[Table], int]:
     """Run a user's statements unchanged. Returns their results, and how many rows they changed."""
     ran = _run(ctx, server, statements, VERBOSE)
-    return answers.tables(ran.out), answers.affected(ran.out)
+    return answers.tables(ran.out), answers.affected_rows(ran.out)
 
 
 def _run(
     ctx: Context, server: Connection, statements: str | bytes, *flags: str, secrets: Sequence[str] = ()
 ) -> Ran:
     program = next((one for one in PROGRAMS if has(one)), PROGRAMS[-1])
-    with private_file("mysql", _encoded(server.options()), suffix=".cnf") as kept:
+    with private_file("mysql", _encode(server.options()), suffix=".cnf") as kept:
         ran = ctx.host.run(
             [program, f"--defaults-file={kept}", *_suffix(server), *FLAGS, *flags],
-            stdin=_encoded(statements) + b"\n",
+            stdin=_encode(statements) + b"\n",
             env=PLAIN_WORDS,
         )
     if ran.code == 0:
@@ -89,7 +89,7 @@ def _suffix(server: Connection) -> list[str]:
     return [f"--defaults-group-suffix={server.suffix}"] if server.suffix else []
 
 
-def _encoded(value: str | bytes) -> bytes:
+def _encode(value: str | bytes) -> bytes:
     try:
         return value.encode() if isinstance(value, str) else value
     except UnicodeEncodeError:
@@ -102,7 +102,7 @@ def _complaint(ran: Ran, program: str, secrets: Sequence[str]) -> ServerRefused:
         return NotThere(0, f"the program {names} is not on this machine; install the server's client package")
     found = ERROR.search(ran.err)
     if found is None:
-        return ServerRefused(0, f"{program}: {_without(said(ran), secrets) or f'exit code {ran.code}'}")
+        return ServerRefused(0, f"{program}: {_without(error_text(ran), secrets) or f'exit code {ran.code}'}")
     code, words = int(found[1]), _without(found[2].strip(), secrets)
     kind = NotThere if code in NO_SERVER else ServerRefused
     return kind(code, f"MySQL Error {code}: {words}")

@@ -78,7 +78,7 @@ class Connection(Struct, frozen=True):
         shown = {name: value for name, value in self.values if name != "password"}
         return f"Connection({shown})"
 
-    def using(self, **values: str) -> Connection:
+    def with_values(self, **values: str) -> Connection:
         """The connection with other values; an empty one removes the old one."""
         kept = dict(self.values) | values
         return Connection(
@@ -88,11 +88,11 @@ class Connection(Struct, frozen=True):
     def options(self) -> str:
         """The text of the option file. Includes come first, so that our values win."""
         lines = [f"!include {self.include}"] if self.include else []
-        lines += ["[client]", *(f'{name}="{_escaped(value)}"' for name, value in self.values)]
+        lines += ["[client]", *(f'{name}="{_escape(value)}"' for name, value in self.values)]
         return "".join(f"{line}\n" for line in lines)
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return "".join(ESCAPES.get(sign, sign) for sign in value)
 
 
@@ -105,7 +105,7 @@ def connection(ctx: Context, given: Mapping[str, object]) -> Connection:
     _check_names(given)
     found = {name: _value(given, name) for name in NAMES}
     if not found["default_file"]:
-        found = {name: value or _configured(ctx, name) for name, value in found.items()}
+        found = {name: value or _configured_value(ctx, name) for name, value in found.items()}
     if found["port"] and not found["port"].isdigit():
         raise Refused(f"{PREFIX}port needs a number, got {found['port']!r}")
     found["charset"] = found["charset"] if found["charset"] in UNICODE else USUAL_CHARSET
@@ -135,7 +135,7 @@ def _value(given: Mapping[str, object], name: str) -> str:
     return _plain("" if value is None else str(value), f"{PREFIX}{name}")
 
 
-def _configured(ctx: Context, name: str) -> str:
+def _configured_value(ctx: Context, name: str) -> str:
     key = f"mysql.{name}"
     places = (place for place in (ctx.opts, ctx.grains, ctx.pillar) if place.get(key))
     value = next((place[key] for place in places), "")

@@ -22,10 +22,10 @@ from saltern.modules.lib.databases.mysql.privileges import (
     Grant,
     Level,
     Privileges,
-    known,
     level,
+    parse_grant_line,
     privileges,
-    shown,
+    server_names,
     sql,
 )
 
@@ -97,16 +97,16 @@ def lines(ctx: Context, server: Connection, user: str, host: str) -> list[str] |
     return [str(row[0]) for table in found for row in table.rows]
 
 
-def held(ctx: Context, server: Connection, wanted: DesiredGrant) -> Held:
+def held_privileges(ctx: Context, server: Connection, wanted: DesiredGrant) -> Held:
     """The privileges that the account has. Raises ``Refused`` for privileges that the server does not
     know.
     """
     listed, found = client.ask(ctx, server, "SHOW PRIVILEGES", accounts.question(wanted.user, wanted.host))
     every = frozenset(str(row["Privilege"]).upper() for row in listed.mappings())
-    needed = known(wanted.privileges, every)
+    needed = server_names(wanted.privileges, every)
     have = accounts.answer(found, wanted.user)
     reported = lines(ctx, server, wanted.user, wanted.host) if have else None
-    grants = (grant for grant in map(shown, reported or ()) if grant is not None)
+    grants = (grant for grant in map(parse_grant_line, reported or ()) if grant is not None)
     here = tuple(grant for grant in grants if _is_here(grant.level, wanted))
     return Held(needed, have, here, every)
 
@@ -119,7 +119,7 @@ def _is_here(one: Level, wanted: DesiredGrant) -> bool:
 # -- comparing ---------------------------------------------------------------------------------------
 
 
-def missing(wanted: DesiredGrant, have: Held) -> Privileges:
+def missing_privileges(wanted: DesiredGrant, have: Held) -> Privileges:
     if have.account is None:
         return have.needed
     return frozenset(one for one in have.needed - {USAGE} if not _covered(one, wanted, have))
@@ -139,7 +139,7 @@ def surplus(have: Held) -> Privileges:
     return frozenset() if ALL in have.needed else have.privileges - have.needed
 
 
-def shared(wanted: DesiredGrant, have: Held) -> Privileges:
+def shared_privileges(wanted: DesiredGrant, have: Held) -> Privileges:
     """The listed privileges that the account has, to revoke them."""
     if ALL in have.needed:
         return have.privileges

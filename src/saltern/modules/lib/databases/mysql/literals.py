@@ -26,7 +26,7 @@ def account(user: str, host: str) -> str:
     return f"{text(user)}@{text(host.lower())}"
 
 
-def unquoted(value: str) -> str:
+def unquote(value: str) -> str:
     """The name without backticks, if it has any."""
     return value[1:-1].replace("``", "`") if value[:1] == value[-1:] == "`" and len(value) > 1 else value
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from saltern.language.diagnostics import did_you_mean
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.databases.mysql import literals
-from saltern.modules.lib.databases.mysql.literals import unquoted
+from saltern.modules.lib.databases.mysql.literals import unquote
 
 # A privilege and the column it is limited to; an empty one for none.
 Privileges = frozenset[tuple[str, str]]
@@ -83,7 +83,7 @@ def level(database: str, *, escape: bool) -> Level:
     )
     if not dot or not schema or not name or (schema == "*" and name != "*"):
         raise Refused(f"database cannot be {database!r}; use db.table, db.* or *.*")
-    schema, name = unquoted(schema), unquoted(name)
+    schema, name = unquote(schema), unquote(name)
     if escape and name == "*" and schema != "*":
         schema = literals.literal_pattern(schema)
     made = Level(schema, name, kind)
@@ -103,13 +103,13 @@ def privileges(words: str) -> Privileges:
         name = " ".join(one["what"].upper().split())
         name = "ALL PRIVILEGES" if name == "ALL" else name
         columns = COLUMN.findall(one["columns"] or "")
-        found |= {(name, unquoted(column)) for column in columns} or {(name, "")}
+        found |= {(name, unquote(column)) for column in columns} or {(name, "")}
     if not found:
         raise Refused("grant is empty; give a list of privileges such as 'select, insert'")
     return frozenset(found)
 
 
-def known(wanted: Privileges, server: Collection[str]) -> Privileges:
+def server_names(wanted: Privileges, server: Collection[str]) -> Privileges:
     """The privileges by their names on the server. Raises ``Refused`` for an unknown one."""
     fine = {*server, *SPECIAL, ALL[0]}
     renamed = frozenset(
@@ -122,22 +122,22 @@ def known(wanted: Privileges, server: Collection[str]) -> Privileges:
     return renamed
 
 
-def shown(line: str) -> Grant | None:
+def parse_grant_line(line: str) -> Grant | None:
     """A line of ``SHOW GRANTS``; None for one about roles or proxies."""
     found = SHOWN.fullmatch(line)
     if found is None:
         return None
     place = Level(
-        unquoted(found["schema"]), unquoted(found["object"]), (found["kind"] or "").replace("TABLE", "")
+        unquote(found["schema"]), unquote(found["object"]), (found["kind"] or "").replace("TABLE", "")
     )
     option = "GRANT OPTION" in QUOTED.sub("", found["rest"])
-    user, host = (unquoted(found[part] or "").strip("'") for part in ("user", "host"))
+    user, host = (unquote(found[part] or "").strip("'") for part in ("user", "host"))
     return Grant(privileges(found["what"]) - {USAGE}, place, option, user, host)
 
 
 def without_login(line: str) -> str:
     """A line of ``SHOW GRANTS`` without the password hash that some servers add."""
-    found, grant = SHOWN.fullmatch(line), shown(line)
+    found, grant = SHOWN.fullmatch(line), parse_grant_line(line)
     if found is None or grant is None:
         return line
     return line[: found.start("rest")] + (" WITH GRANT OPTION" if grant.option else "")
@@ -148,8 +148,8 @@ def sql(some: Iterable[tuple[str, str]]) -> str:
     columns: dict[str, list[str]] = {}
     for name, column in sorted(some):
         columns.setdefault(name, []).append(column)
-    return ", ".join(_limited(name, [one for one in ones if one]) for name, ones in columns.items())
+    return ", ".join(_limit_to_columns(name, [one for one in ones if one]) for name, ones in columns.items())
 
 
-def _limited(name: str, columns: list[str]) -> str:
+def _limit_to_columns(name: str, columns: list[str]) -> str:
     return f"{name} ({', '.join(map(literals.name, columns))})" if columns else name

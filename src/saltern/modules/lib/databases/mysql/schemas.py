@@ -82,14 +82,14 @@ def _word(value: str, what: str) -> str:
 def create(
     ctx: Context, server: Connection, name: str, character_set: str | None, collate: str | None
 ) -> None:
-    client.ask(ctx, server, f"CREATE DATABASE {_named(name)}{_properties(character_set, collate)}")
+    client.ask(ctx, server, f"CREATE DATABASE {_database_name(name)}{_properties(character_set, collate)}")
 
 
 def alter(
     ctx: Context, server: Connection, name: str, character_set: str | None, collate: str | None
 ) -> None:
     if properties := _properties(character_set, collate):
-        client.ask(ctx, server, f"ALTER DATABASE {_named(name)}{properties}")
+        client.ask(ctx, server, f"ALTER DATABASE {_database_name(name)}{properties}")
 
 
 def check_own(name: str) -> None:
@@ -100,10 +100,10 @@ def check_own(name: str) -> None:
 
 def drop(ctx: Context, server: Connection, name: str) -> None:
     check_own(name)
-    client.ask(ctx, server, f"DROP DATABASE {_named(name)}")
+    client.ask(ctx, server, f"DROP DATABASE {_database_name(name)}")
 
 
-def _named(name: str) -> str:
+def _database_name(name: str) -> str:
     return literals.name(name, "the name of a database")
 
 

@@ -83,7 +83,7 @@ def login(
     )
 
 
-def named(value: object, what: str) -> str:
+def check_name(value: object, what: str) -> str:
     """A name for the server. Raises ``Refused`` for a name that it could not store unchanged."""
     name = str(value)
     if not name or "\0" in name:
@@ -100,7 +100,7 @@ def rows(ctx: Context, who: Login, sql: str, values: Values | None = None, *, be
     ``\\gset``.
     """
     wrapped = f"SELECT coalesce(json_agg(found), '[]') FROM ({sql}) AS found;\n"
-    out = _psql(ctx, who, f"{_assigned(values or {})}{before}\n{wrapped}")
+    out = _psql(ctx, who, f"{_assignments(values or {})}{before}\n{wrapped}")
     return msgspec.json.decode(out, type=list[Row])
 
 
@@ -115,7 +115,7 @@ def execute(
     """Run statements in order, ``together`` in one transaction. ``secrets`` never appear in a message."""
     lines = "".join(one + ("\n" if one.endswith("\\gexec") else ";\n") for one in statements)
     script = f"BEGIN;\n{lines}COMMIT;\n" if together else lines
-    _psql(ctx, who, _assigned(values or {}) + script, secrets=secrets)
+    _psql(ctx, who, _assignments(values or {}) + script, secrets=secrets)
 
 
 def query(ctx: Context, who: Login, sql: str, *, write: bool = False) -> list[dict[str, str]]:
@@ -123,12 +123,12 @@ def query(ctx: Context, who: Login, sql: str, *, write: bool = False) -> list[di
     import csv
 
     limit = "" if write else "SET default_transaction_read_only = on;\n"
-    out = _psql(ctx, who, f"{_assigned({'query': sql})}{limit}SELECT :'query' \\gexec\n", form=("--csv",))
+    out = _psql(ctx, who, f"{_assignments({'query': sql})}{limit}SELECT :'query' \\gexec\n", form=("--csv",))
     csv.field_size_limit(2**31 - 1)
     return [dict(row) for row in csv.DictReader(StringIO(out, newline=""))]
 
 
-def _assigned(values: Values) -> str:
+def _assignments(values: Values) -> str:
     for name, value in values.items():
         if "\0" in value or not is_unicode(value):
             raise Refused(f"{name} must be Unicode text without a NUL byte")

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.programs import PLAIN_WORDS, missing_program, said, tool
+from saltern.modules.api.programs import PLAIN_WORDS, error_text, missing_program, tool
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts.passwords import REDACTED
 from saltern.modules.lib.databases.postgres.client import SYSTEM_USER
@@ -96,7 +96,7 @@ def create(ctx: Context, version: str, name: str, layout: Layout) -> None:
     for key, flag in named:
         if value := getattr(layout, key):
             argv += [flag, value]
-    argv += [checked(version, "version"), checked(name, "name")]
+    argv += [check_value(version, "version"), check_value(name, "name")]
     extra = [
         *(["--allow-group-access"] if layout.allow_group_access else ()),
         *(["--data-checksums"] if layout.data_checksums else ()),
@@ -107,10 +107,10 @@ def create(ctx: Context, version: str, name: str, layout: Layout) -> None:
 
 def remove(ctx: Context, version: str, name: str, *, stop: bool) -> None:
     halt = ["--stop"] if stop else []
-    tool(ctx, "pg_dropcluster", *halt, checked(version, "version"), checked(name, "name"))
+    tool(ctx, "pg_dropcluster", *halt, check_value(version, "version"), check_value(name, "name"))
 
 
-def checked(value: str, what: str) -> str:
+def check_value(value: str, what: str) -> str:
     """A value for Debian's commands, which becomes part of a path."""
     if not value or value.startswith(("-", ".")) or any(sign in value for sign in "/\0\n \t"):
         raise Refused(f"{what} cannot be {value!r}: it becomes the name of a directory")
@@ -170,5 +170,5 @@ def _initdb(ctx: Context, argv: list[str], want: Directory) -> None:
     if ran.code == NOT_FOUND and not ran.out:
         raise Refused(missing_program("initdb", "PostgreSQL's server package"))
     if ran.code:
-        text = said(ran)
+        text = error_text(ran)
         raise Refused(f"initdb: {text.replace(want.password, REDACTED) if want.password else text}")

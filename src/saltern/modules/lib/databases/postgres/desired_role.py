@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from saltern.modules.lib.databases.postgres.client import named
+from saltern.modules.lib.databases.postgres.client import check_name
 from saltern.modules.lib.databases.postgres.passwords import form_of
-from saltern.modules.lib.databases.postgres.role_states import listed
+from saltern.modules.lib.databases.postgres.role_states import read_groups
 from saltern.modules.lib.databases.postgres.roles import DesiredRole
 
 
@@ -19,11 +19,11 @@ def desired_role(
     **properties: bool | None,
 ) -> DesiredRole:
     return DesiredRole(
-        name=named(name, "the name"),
+        name=check_name(name, "the name"),
         properties={key: bool(on) for key, on in properties.items() if on is not None},
         password=str(rolepassword) if rolepassword else None,
         form=form_of(encrypted),
         valid_until=str(valid_until) if valid_until else None,
         connlimit=connlimit,
-        groups=tuple(listed(groups)),
+        groups=tuple(read_groups(groups)),
     )

@@ -24,7 +24,7 @@ class Holding(Struct, frozen=True, kw_only=True):
 def look(ctx: Context, who: Login, want: Wanted) -> Holding:
     if want.type == GROUP:
         return _membership(members(ctx, who, want.object), want)
-    return _holding(lists(ctx, who, want), want)
+    return _read_holding(lists(ctx, who, want), want)
 
 
 def _membership(found: dict[str, bool], want: Wanted) -> Holding:
@@ -33,16 +33,16 @@ def _membership(found: dict[str, bool], want: Wanted) -> Holding:
     return Holding(complete=enough, some=inside, member=inside)
 
 
-def _holding(found: list[Grants], want: Wanted) -> Holding:
+def _read_holding(found: list[Grants], want: Wanted) -> Holding:
     each = [one.of(want.role) for one in found]
     return Holding(
         complete=all(_enough(one, held, want) for one, held in zip(found, each, strict=True)),
-        some=any(_asked(one, want) & held.keys() for one, held in zip(found, each, strict=True)),
+        some=any(_asked_privileges(one, want) & held.keys() for one, held in zip(found, each, strict=True)),
         privileges=sorted(set.intersection(*(set(held) for held in each))) if each else [],
     )
 
 
-def _asked(one: Grants, want: Wanted) -> set[str]:
+def _asked_privileges(one: Grants, want: Wanted) -> set[str]:
     return set(one.every if EVERY in want.privileges else want.privileges)
 
 
@@ -52,4 +52,6 @@ def _enough(one: Grants, held: dict[str, bool], want: Wanted) -> bool:
     """
     if one.owner == want.role:
         return True
-    return all(held.get(word, False) if want.grant_option else word in held for word in _asked(one, want))
+    return all(
+        held.get(word, False) if want.grant_option else word in held for word in _asked_privileges(one, want)
+    )

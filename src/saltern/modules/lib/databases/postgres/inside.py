@@ -97,7 +97,7 @@ def drop_language(ctx: Context, who: Login, name: str) -> None:
         execute(ctx, who, 'DROP LANGUAGE :"name"', values={"name": name})
 
 
-def installed(ctx: Context, who: Login, name: str | None = None) -> list[Extension]:
+def installed_extensions(ctx: Context, who: Login, name: str | None = None) -> list[Extension]:
     where = " WHERE e.extname = :'name'" if name is not None else ""
     return msgspec.convert(rows(ctx, who, INSTALLED + where, {"name": name or ""}), list[Extension])
 
@@ -108,7 +108,7 @@ def available(ctx: Context, who: Login, name: str | None = None) -> list[Availab
 
 
 def extension(ctx: Context, who: Login, name: str) -> Extension | None:
-    return next(iter(installed(ctx, who, name)), None)
+    return next(iter(installed_extensions(ctx, who, name)), None)
 
 
 def create_extension(

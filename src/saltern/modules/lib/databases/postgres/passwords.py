@@ -76,14 +76,14 @@ def _scram(password: str, salt: bytes, rounds: int) -> str:
     from base64 import b64encode
     from hashlib import pbkdf2_hmac, sha256
 
-    salted = pbkdf2_hmac("sha256", prepared(password).encode(), salt, rounds)
+    salted = pbkdf2_hmac("sha256", prepare(password).encode(), salt, rounds)
     stored = sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
     server = hmac.digest(salted, b"Server Key", "sha256")
     parts = (b64encode(part).decode() for part in (salt, stored, server))
     return "SCRAM-SHA-256${}:{}${}:{}".format(rounds, *parts)
 
 
-def prepared(password: str) -> str:
+def prepare(password: str) -> str:
     """The password after SASLprep (RFC 4013). A forbidden password is used unchanged, as the server does."""
     if password.isascii():
         return password

@@ -6,9 +6,9 @@ import msgspec
 from msgspec import Struct
 
 from saltern.modules.api.context import Context
-from saltern.modules.api.refused import Refused, known
+from saltern.modules.api.refused import Refused, check_known
 from saltern.modules.lib.databases.postgres import inside
-from saltern.modules.lib.databases.postgres.client import Login, NotThere, execute, named, rows
+from saltern.modules.lib.databases.postgres.client import Login, NotThere, check_name, execute, rows
 from saltern.modules.lib.databases.postgres.privilege_kinds import KINDS, SIGNATURE
 
 EVERY = "ALL"
@@ -76,7 +76,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
         return f"{', '.join(self.privileges)} on {where}"
 
 
-def wanted(
+def read_wanted(
     role: str,
     object_name: str,
     object_type: str,
@@ -87,7 +87,7 @@ def wanted(
 ) -> Wanted:
     """The wanted privileges. Raises ``Refused`` for a kind or a privilege that PostgreSQL does not have."""
     kind = object_type.lower()
-    known(kind, (*KINDS, GROUP), "object_type")
+    check_known(kind, (*KINDS, GROUP), "object_type")
     asked = ",".join(privileges) if isinstance(privileges, list | tuple) else privileges or ""
     words = tuple(SHORT.get(one, one) for part in asked.split(",") if (one := part.strip().upper()))
     if kind == GROUP and words:
@@ -98,12 +98,12 @@ def wanted(
         if word not in (EVERY, *KINDS[kind].privileges):
             raise Refused(f"no privilege on a {kind} is called {word!r}; it is one of ALL, {_offer(kind)}")
     return Wanted(
-        role=named(role, "name"),
-        object=object_name if kind == "function" else named(object_name, "object_name"),
+        role=check_name(role, "name"),
+        object=object_name if kind == "function" else check_name(object_name, "object_name"),
         type=kind,
         privileges=(EVERY,) if EVERY in words else words,
         grant_option=grant_option,
-        schema=named(prepend, "prepend"),
+        schema=check_name(prepend, "prepend"),
     )
 
 

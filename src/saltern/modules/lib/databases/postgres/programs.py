@@ -25,10 +25,10 @@ def program(ctx: Context, name: str) -> str:
         return os.path.join(chosen, name)
     if has(name):
         return name
-    return next((path for path in _installed(name) if os.access(path, os.X_OK)), name)
+    return next((path for path in _installed_paths(name) if os.access(path, os.X_OK)), name)
 
 
-def _installed(name: str) -> list[str]:
+def _installed_paths(name: str) -> list[str]:
     found: list[tuple[float, str]] = []
     for place in PLACES:
         for version in os.listdir(place) if os.path.isdir(place) else ():

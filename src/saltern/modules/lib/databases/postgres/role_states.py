@@ -6,10 +6,10 @@ from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Changes, bring
 from saltern.modules.lib.databases.postgres import roles
-from saltern.modules.lib.databases.postgres.client import Login, named
+from saltern.modules.lib.databases.postgres.client import Login, check_name
 from saltern.modules.lib.databases.postgres.passwords import form_of, matches
 from saltern.modules.lib.databases.postgres.roles import DesiredRole, Role
-from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, removed, words
+from saltern.modules.lib.databases.postgres.sight import Sight, facts_of, remove_seen, words
 
 NEW = {"User": {"login": True}, "Group": {"login": False}}  # defaults of a new role
 UNENCRYPTED = "encrypted: false has no effect: since version 10 PostgreSQL encrypts every password"
@@ -34,10 +34,10 @@ def present(
     groups: str | list[str] | None = None,
 ) -> Result:
     """Create or change the role; ``kind`` is ``User`` or ``Group``."""
-    named(name, "name")
+    check_name(name, "name")
     password = password or None  # as in Salt, an empty one means none
     form = form_of(encrypted)
-    wanted = listed(groups)
+    wanted = read_groups(groups)
     sight = Sight(ctx, lambda: roles.get(ctx, who, name, valid_until), None)
     first = sight.last
     refresh = bool(refresh_password and first)
@@ -116,15 +116,15 @@ def _warnings(
     )
 
 
-def listed(groups: str | list[str] | None) -> list[str]:
+def read_groups(groups: str | list[str] | None) -> list[str]:
     """The groups from a list, or from one text with commas, as in Salt."""
     names = [part.strip() for part in groups.split(",")] if isinstance(groups, str) else groups or []
-    return [named(one, "a group") for one in dict.fromkeys(names) if one]
+    return [check_name(one, "a group") for one in dict.fromkeys(names) if one]
 
 
 def absent(ctx: Context, who: Login, kind: str, name: str) -> Result:
     sight = Sight(ctx, lambda: roles.get(ctx, who, name), None)
-    return removed(
+    return remove_seen(
         ctx,
         name,
         sight,

@@ -41,7 +41,7 @@ def words(what: str, exists: bool) -> Words:
     return Words(f"{what} is already present", f"{what} would be {done}", f"{what} was {done}")
 
 
-def removed(
+def remove_seen(
     ctx: Context,
     name: str,
     seen: Sight[Seen],

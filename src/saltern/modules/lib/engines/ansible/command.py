@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
+from saltern.modules.lib.engines.scratch import Scratch, json_text, path_on_disk
 
 Build = Callable[[str, object], list[str]]
 
@@ -18,7 +18,7 @@ def _one(flag: str, value: object) -> list[str]:
     return [f"{flag}={value}"]
 
 
-def _joined(flag: str, value: object) -> list[str]:
+def _join_values(flag: str, value: object) -> list[str]:
     return [f"{flag}={','.join(map(str, value)) if isinstance(value, list) else value}"]
 
 
@@ -44,9 +44,9 @@ def _verbosity(_flag: str, value: object) -> list[str]:
 
 # argument of the state → the option, and how it is written
 OPTIONS: dict[str, tuple[str, Build]] = {
-    "tags": ("--tags", _joined),
-    "skip_tags": ("--skip-tags", _joined),
-    "limit": ("--limit", _joined),
+    "tags": ("--tags", _join_values),
+    "skip_tags": ("--skip-tags", _join_values),
+    "limit": ("--limit", _join_values),
     "forks": ("--forks", _number),
     "become": ("--become", _switch),
     "become_user": ("--become-user", _one),
@@ -74,7 +74,7 @@ FILES = ("extra_vars", "inventory")  # passed to Ansible as files, since they ma
 ALL = (*OPTIONS, *FILES)
 
 
-def merged(given: Mapping[str, object], kwargs: Mapping[str, object] | None) -> dict[str, object]:
+def merge_arguments(given: Mapping[str, object], kwargs: Mapping[str, object] | None) -> dict[str, object]:
     """The arguments of a state, merged with Salt's ``ansible_kwargs``."""
     further = dict(kwargs or {})
     inner = further.pop("playbook_kwargs", None)
@@ -120,4 +120,4 @@ def inventory(ctx: Context, scratch: Scratch, given: object) -> Iterator[str]:
         if isinstance(one, Mapping):
             yield f"--inventory={scratch.write(f'inventory-{number}.json', json_text(one))}"
         else:
-            yield f"--inventory={placed(ctx, str(one))}"
+            yield f"--inventory={path_on_disk(ctx, str(one))}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from saltern.language.result import Outcome, SubResult
 from saltern.modules.lib.engines.drive import MARK
-from saltern.modules.lib.engines.lines import decoded
+from saltern.modules.lib.engines.lines import decode_line
 from saltern.modules.lib.engines.steps import Steps
 
 STATE = "ansible"
@@ -47,7 +47,7 @@ class Reader:
         if not line.startswith(MARK.decode()):
             self._own_words(line)
             return
-        event = decoded(line[1:])
+        event = decode_line(line[1:])
         if not isinstance(event, dict):
             self.unread += 1
             return
@@ -120,7 +120,7 @@ def _step(event: Event) -> SubResult:
     fun = short(str(event.get("action")))
     forgiven = next((word for word in ("ignored", "rescued") if event.get(word)), "")
     items = event.get("items") or []
-    return _made(
+    return _make_step(
         event,
         name=f"{host}: {name}",
         id_=f"{host}: {name}",
@@ -134,7 +134,7 @@ def _step(event: Event) -> SubResult:
             **({"handler": True} if event.get("handler") else {}),
         },
         sub=tuple(
-            _made(
+            _make_step(
                 item,
                 name=str(item.get("label")),
                 id_=f"{host}: {name} ({item.get('label')})",
@@ -149,7 +149,7 @@ def _step(event: Event) -> SubResult:
     )
 
 
-def _made(
+def _make_step(
     event: Event,
     *,
     name: str,
@@ -177,7 +177,7 @@ def _made(
         outcome=outcome,
         comment=comment,
         changes=changes,
-        data={**data, "word": word, "result": _known(event, given)},
+        data={**data, "word": word, "result": _known_values(event, given)},
         warnings=_texts(given.get("warnings")),
         ran=ran,
         started=float(event.get("start") or 0.0),
@@ -204,7 +204,7 @@ def _changes(event: Event, given: Mapping[str, Any], *, looped: bool) -> dict[st
     return {"changed": True} if looped or not said else said
 
 
-def _known(event: Event, given: Mapping[str, Any]) -> dict[str, object]:
+def _known_values(event: Event, given: Mapping[str, Any]) -> dict[str, object]:
     facts = {"facts": event["facts"]} if "facts" in event else {}
     return {**given, **facts}
 

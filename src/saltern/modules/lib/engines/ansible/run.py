@@ -15,10 +15,10 @@ from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.engines.ansible.command import extra_vars, inventory, options
 from saltern.modules.lib.engines.ansible.events import Reader
-from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed_step
 from saltern.modules.lib.engines.find import search
-from saltern.modules.lib.engines.scratch import Scratch, placed
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.scratch import Scratch, path_on_disk
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 
 INSTALL = "pip install ansible-core, or the Debian package ansible-core"
 USUAL_PLUGINS = "~/.ansible/plugins/callback:/usr/share/ansible/plugins/callback"
@@ -48,14 +48,14 @@ class Playbook(Struct, frozen=True, kw_only=True):
 
 def locate(ctx: Context, name: str, rundir: str | None) -> tuple[str, str]:
     """The path of the playbook and the directory to run it in."""
-    path = placed(ctx, name)
+    path = path_on_disk(ctx, name)
     base = os.path.expanduser(rundir) if rundir else os.path.dirname(path)
     if not os.path.isabs(base):
         raise BadArgument(f"the playbook {name} is not an absolute path: give its directory as rundir")
     return os.path.join(base, path), base
 
 
-def missing(ctx: Context, path: str) -> Result:
+def missing_playbook(ctx: Context, path: str) -> Result:
     """The result if the playbook does not exist; in test mode an earlier state may create it."""
     if ctx.test:
         reported = f"no playbook is at {path}; it would be run if an earlier state creates it"
@@ -116,12 +116,12 @@ def _result(playbook: Playbook, steps: Steps, reader: Reader, ended: Ended) -> R
     shows = any(playbook.given.get(name) for name in ONLY_SHOW)
     if not reader.heard and ended.code == 0 and not shows:
         steps.add(
-            unparsed(ended, "it has not reported its results: could the callback plugin not be loaded?")
+            unparsed_step(ended, "it has not reported its results: could the callback plugin not be loaded?")
         )
     data: dict[str, object] = {"playbook": playbook.path, "rundir": playbook.rundir, "hosts": reader.hosts}
     if shows:
         data["shown"] = ended.tail
-    return concluded(
+    return conclude(
         "ansible-playbook",
         steps,
         ended,

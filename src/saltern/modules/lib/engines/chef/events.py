@@ -41,10 +41,12 @@ class Resources:
         if self._begun:
             self._planned.pop(str(self._begun.get("resource")), None)
             reported = "it had begun when Chef ended; how far it got is unknown"
-            self._steps.add(_made(self._begun, Outcome.FAILED, comment=reported))
+            self._steps.add(_make_step(self._begun, Outcome.FAILED, comment=reported))
         for ref in self._planned:
             event = {"resource": ref, "word": "not_reached"}
-            self._steps.add(_made(event, Outcome.FAILED, comment="not reached: Chef ended before", ran=False))
+            self._steps.add(
+                _make_step(event, Outcome.FAILED, comment="not reached: Chef ended before", ran=False)
+            )
         self._planned, self._begun = {}, {}
 
 
@@ -52,20 +54,24 @@ def _step(event: Event, why_run: bool) -> SubResult:
     word, comment = str(event.get("word")), text(event.get("comment"))
     sub = tuple(_step(inner, why_run) for inner in event.get("sub") or ())
     if word == "skipped":
-        return _made(event, Outcome.OK, comment=comment, ran=False)
+        return _make_step(event, Outcome.OK, comment=comment, ran=False)
     if word == "failed":
         if event.get("ignored"):
-            return _made(event, Outcome.OK, comment=f"failed, but ignored: {comment}", sub=sub)
-        return _made(event, Outcome.FAILED, comment=comment or "failed", changes=_changes(event), sub=sub)
+            return _make_step(event, Outcome.OK, comment=f"failed, but ignored: {comment}", sub=sub)
+        return _make_step(
+            event, Outcome.FAILED, comment=comment or "failed", changes=_changes(event), sub=sub
+        )
     if word == "changed":
         outcome = Outcome.WOULD_CHANGE if why_run else Outcome.OK
         lines = [line for line in _updates(event) if not line.startswith(DIFF)]
         comment = comment or "\n".join(lines) or ("would be updated" if why_run else "updated")
-        return _made(event, outcome, comment=comment, changes=_changes(event) or {"changed": True}, sub=sub)
-    return _made(event, Outcome.OK, comment=comment or "up to date", sub=sub)
+        return _make_step(
+            event, outcome, comment=comment, changes=_changes(event) or {"changed": True}, sub=sub
+        )
+    return _make_step(event, Outcome.OK, comment=comment or "up to date", sub=sub)
 
 
-def _made(
+def _make_step(
     event: Event,
     outcome: Outcome,
     *,

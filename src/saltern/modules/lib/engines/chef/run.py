@@ -13,14 +13,14 @@ from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument, unknown_argument
 from saltern.modules.lib.engines.chef.events import Resources
-from saltern.modules.lib.engines.drive import drive, unparsed
+from saltern.modules.lib.engines.drive import drive, unparsed_step
 from saltern.modules.lib.engines.error_lines import ErrorLines
 from saltern.modules.lib.engines.find import find
 from saltern.modules.lib.engines.flags import flags
 from saltern.modules.lib.engines.marked_lines import INSIDE, Listener
 from saltern.modules.lib.engines.missing_input import absent
-from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.scratch import Scratch, json_text, path_on_disk
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 
 INSTALL = "Chef Infra Client from chef.io, or Cinc Client from cinc.sh"
 NOTES = {
@@ -88,7 +88,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
     config = _config(ctx, wanted)
     if wanted.config and not os.path.isfile(config):
         return absent(ctx, "configuration of Chef", config)
-    recipes = [os.path.join(wanted.cwd or "", placed(ctx, one)) for one in wanted.recipes]
+    recipes = [os.path.join(wanted.cwd or "", path_on_disk(ctx, one)) for one in wanted.recipes]
     for recipe in recipes:
         if not os.path.isfile(recipe):
             return absent(ctx, "recipe", recipe)
@@ -110,9 +110,9 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         )
     resources.over()
     if ended.code == 0 and "plan" not in listener.heard:
-        steps.add(unparsed(ended, "it has not reported its resources"))
+        steps.add(unparsed_step(ended, "it has not reported its resources"))
     note = NOTES.get(ended.code)
-    return concluded(
+    return conclude(
         name,
         steps,
         ended,
@@ -145,23 +145,23 @@ def _options(ctx: Context, scratch: Scratch, wanted: Wanted, config: str) -> lis
 
 
 def _config(ctx: Context, wanted: Wanted) -> str:
-    place = placed(ctx, wanted.config) if wanted.config else DEFAULTS[wanted.mode]
+    place = path_on_disk(ctx, wanted.config) if wanted.config else DEFAULTS[wanted.mode]
     return os.path.join(wanted.cwd or "", os.path.expanduser(place))
 
 
 def configuration(place: str) -> str:
     """The user's own configuration, if there is one, and after it the event handler."""
-    lines = [f"config_dir {quoted(os.path.dirname(place))}"]
+    lines = [f"config_dir {quote(os.path.dirname(place))}"]
     if os.path.isfile(place):
-        lines.append(f"from_file {quoted(place)}")
+        lines.append(f"from_file {quote(place)}")
     lines += [
-        f"require {quoted(os.path.join(INSIDE, 'saltern_chef.rb'))}",
+        f"require {quote(os.path.join(INSIDE, 'saltern_chef.rb'))}",
         "event_handlers << SalternChef.new",
     ]
     return "\n".join([*lines, ""])
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """The text as a Ruby literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -174,4 +174,4 @@ def _attributes(ctx: Context, scratch: Scratch, given: object) -> list[str]:
         return [f"--json-attributes={scratch.write('attributes.json', json_text(given))}"]
     if not isinstance(given, str):
         raise BadArgument("json_attributes must be a mapping, a file or a URL")
-    return [f"--json-attributes={placed(ctx, given)}"]
+    return [f"--json-attributes={path_on_disk(ctx, given)}"]

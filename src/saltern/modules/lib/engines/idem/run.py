@@ -10,13 +10,13 @@ from msgspec import Struct
 from saltern.language.result import Result
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
-from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed_step
 from saltern.modules.lib.engines.find import find, interpreter
 from saltern.modules.lib.engines.flags import flags
 from saltern.modules.lib.engines.idem.events import States
 from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why
 from saltern.modules.lib.engines.scratch import Scratch, json_text
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 
 INSTALL = "pip install idem, and the plugins that the SLS files need, into its own environment"
 CODES = {0: "which it gives also when states fail"}
@@ -90,8 +90,8 @@ def _result(wanted: Wanted, steps: Steps, listener: Listener, ended: Ended) -> R
     """The result: Idem ends with 0 even if states failed, so the states decide."""
     whole = "end" in listener.heard
     if not whole and ended.code == 0:
-        steps.add(unparsed(ended, "it has not reported its results"))
-    return concluded(
+        steps.add(unparsed_step(ended, "it has not reported its results"))
+    return conclude(
         "idem",
         steps,
         ended,

@@ -51,37 +51,39 @@ class Resources:
             begun = ref in self._begun
             reported = "it had begun when Puppet ended; how far it got is unknown"
             comment = reported if begun else "not reached: Puppet ended before"
-            self._steps.add(_made({"resource": ref}, Outcome.FAILED, "failed", comment=comment, ran=begun))
+            self._steps.add(
+                _make_step({"resource": ref}, Outcome.FAILED, "failed", comment=comment, ran=begun)
+            )
         self._planned, self._begun = {}, {}
 
 
 def _step(event: Event) -> SubResult:
     events = event.get("events") or []
     if event.get("skipped"):
-        return _skipped(event)
+        return _skipped_step(event)
     done = _changes(event, events, "success")
     if event.get("failed") or event.get("restart_failed"):
-        return _made(event, Outcome.FAILED, "failed", comment=_failure(event, events), changes=done)
+        return _make_step(event, Outcome.FAILED, "failed", comment=_failure(event, events), changes=done)
     if done:
-        return _made(event, Outcome.OK, "changed", comment=_messages(events, "success"), changes=done)
+        return _make_step(event, Outcome.OK, "changed", comment=_messages(events, "success"), changes=done)
     if would := _changes(event, events, "noop"):
         comment = _messages(events, "noop")
-        return _made(event, Outcome.WOULD_CHANGE, "would_change", comment=comment, changes=would)
-    return _made(event, Outcome.OK, "ok", comment=_messages(events, "audit") or "in sync")
+        return _make_step(event, Outcome.WOULD_CHANGE, "would_change", comment=comment, changes=would)
+    return _make_step(event, Outcome.OK, "ok", comment=_messages(events, "audit") or "in sync")
 
 
-def _skipped(event: Event) -> SubResult:
+def _skipped_step(event: Event) -> SubResult:
     """The step of a skipped resource: a success if tags or a schedule skip it, else a failure."""
     if blockers := event.get("blocked_by"):
         comment = f"not reached: {', '.join(map(str, blockers))} failed"
-        return _made(event, Outcome.FAILED, "not_reached", comment=comment, ran=False)
+        return _make_step(event, Outcome.FAILED, "not_reached", comment=comment, ran=False)
     if event.get("late"):
         comment = "not reached: the run was interrupted"
-        return _made(event, Outcome.FAILED, "not_reached", comment=comment, ran=False)
-    return _made(event, Outcome.OK, "skipped", comment="left out by tags or a schedule", ran=False)
+        return _make_step(event, Outcome.FAILED, "not_reached", comment=comment, ran=False)
+    return _make_step(event, Outcome.OK, "skipped", comment="left out by tags or a schedule", ran=False)
 
 
-def _made(
+def _make_step(
     event: Event,
     outcome: Outcome,
     word: str,
@@ -102,7 +104,7 @@ def _made(
         comment=comment,
         changes=changes or {},
         data={"word": word, **{key: event[key] for key in KNOWN if event.get(key)}},
-        warnings=tuple(_logged(event, ("warning",))) if ran else (),
+        warnings=tuple(_logged_messages(event, ("warning",))) if ran else (),
         ran=ran,
         started=float(event.get("started") or 0.0),
         took=float(seconds or 0.0),
@@ -120,7 +122,7 @@ def _changes(event: Event, events: Iterable[dict[str, Any]], status: str) -> dic
             found[str(one["property"])] = {"old": one.get("old"), "new": one.get("new")}
         else:
             found[str(one.get("name"))] = text(one.get("message"))
-    diffs = [line for line in _logged(event, ("notice",)) if line.startswith(DIFF)]
+    diffs = [line for line in _logged_messages(event, ("notice",)) if line.startswith(DIFF)]
     return {**found, "diff": "".join(diffs).lstrip("\n")} if found and diffs else found
 
 
@@ -135,10 +137,10 @@ def _messages(events: Iterable[dict[str, Any]], status: str) -> str:
 
 def _failure(event: Event, events: Iterable[dict[str, Any]]) -> str:
     """Puppet's errors, and the output of a command, which Puppet logs before it fails."""
-    errors = [*_logged(event, LOUD)] or [_messages(events, "failure") or "failed"]
-    printed = "\n".join(line for line in _logged(event, ("notice",)) if not line.startswith(DIFF))
+    errors = [*_logged_messages(event, LOUD)] or [_messages(events, "failure") or "failed"]
+    printed = "\n".join(line for line in _logged_messages(event, ("notice",)) if not line.startswith(DIFF))
     return "\n".join([*dict.fromkeys(errors), printed[-MOST_SHOWN:]]).rstrip()
 
 
-def _logged(event: Event, levels: Iterable[str]) -> list[str]:
+def _logged_messages(event: Event, levels: Iterable[str]) -> list[str]:
     return [text(log.get("message")) for log in event.get("logs") or () if log.get("level") in levels]

@@ -11,15 +11,15 @@ from saltern.language.result import Result
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.engines.drive import drive, unparsed
+from saltern.modules.lib.engines.drive import drive, unparsed_step
 from saltern.modules.lib.engines.error_lines import ErrorLines
 from saltern.modules.lib.engines.find import find
 from saltern.modules.lib.engines.flags import flags
 from saltern.modules.lib.engines.marked_lines import INSIDE, Listener
 from saltern.modules.lib.engines.missing_input import absent
 from saltern.modules.lib.engines.puppet.events import Resources
-from saltern.modules.lib.engines.scratch import Scratch, placed
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.scratch import Scratch, path_on_disk
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 
 INSTALL = "the Debian package puppet-agent, or one of Puppet's own"
 FINE = (0, 2)  # with --detailed-exitcodes: nothing to do; something was changed
@@ -78,7 +78,7 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         ended = drive(
             ctx,
             "puppet",
-            [unwrapped(program), "apply", *ALWAYS, *_options(wanted), *_source(scratch, wanted, place)],
+            [real_program(program), "apply", *ALWAYS, *_options(wanted), *_source(scratch, wanted, place)],
             out=listener.read_line,
             err=errors.read_line,
             cwd=wanted.cwd,
@@ -87,8 +87,8 @@ def run(ctx: Context, wanted: Wanted) -> Result:
         )
     resources.over()
     if ended.code in FINE and "end" not in listener.heard:
-        steps.add(unparsed(ended, "it has not reported its resources"))
-    return concluded(
+        steps.add(unparsed_step(ended, "it has not reported its resources"))
+    return conclude(
         "puppet",
         steps,
         ended,
@@ -108,7 +108,7 @@ def error_text(line: str) -> str:
     return line if line.startswith("Error: ") and not line.startswith("Error: Facter") else ""
 
 
-def unwrapped(program: str) -> str:
+def real_program(program: str) -> str:
     """The real program: Puppet's own packages link to a script that prevents loading the listener."""
     real = os.path.realpath(program)
     beside = os.path.join(os.path.dirname(real), os.path.basename(program))
@@ -158,7 +158,7 @@ def _place(ctx: Context, wanted: Wanted) -> str:
     """The path of the manifest or the catalog; empty for code."""
     if wanted.code is not None:
         return ""
-    place = os.path.join(wanted.cwd or "", placed(ctx, wanted.catalog or wanted.name))
+    place = os.path.join(wanted.cwd or "", path_on_disk(ctx, wanted.catalog or wanted.name))
     if not os.path.isabs(place):
         raise BadArgument(f"{place} is not an absolute path: give its directory as cwd")
     return place

@@ -42,7 +42,7 @@ class Operations:
         key = _key(event)
         self._begun.pop(key, None)
         self._planned.pop(key, None)
-        step = _done(event, tuple(self._inner.pop(key, ())))
+        step = _finished_step(event, tuple(self._inner.pop(key, ())))
         if event.get("parent"):
             self._inner.setdefault((str(event["parent"]), key[1]), []).append(step)
         else:
@@ -92,7 +92,7 @@ def _key(event: Event) -> Key:
     return str(event.get("hash")), str(event.get("host"))
 
 
-def _done(event: Event, inner: tuple[SubResult, ...]) -> SubResult:
+def _finished_step(event: Event, inner: tuple[SubResult, ...]) -> SubResult:
     changes = _changes(event) if event.get("changed") else {}
     again = f" (after {event['retries']} retries)" if event.get("retries") else ""
     if event.get("success"):

@@ -11,13 +11,13 @@ from saltern.language.result import Result
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
-from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed_step
 from saltern.modules.lib.engines.find import find, interpreter
 from saltern.modules.lib.engines.flags import flags
 from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why
 from saltern.modules.lib.engines.pyinfra.events import Operations
-from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.scratch import Scratch, json_text, path_on_disk
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 
 INSTALL = "pip install pyinfra, into its own environment"
 CODES = {1: "a host failed, or the deploy cannot be read", 2: "a wrong option", 130: "interrupted"}
@@ -63,7 +63,7 @@ class Deploy(Struct, frozen=True, kw_only=True):
 
 def locate(ctx: Context, names: list[str], cwd: str | None) -> tuple[list[str], str]:
     """The files, relative to the directory to run them in; raises ``BadArgument`` if one does not exist."""
-    paths = [placed(ctx, name) for name in names]
+    paths = [path_on_disk(ctx, name) for name in names]
     base = os.path.expanduser(cwd) if cwd else os.path.dirname(paths[0])
     if not os.path.isabs(base):
         raise BadArgument(f"the deploy {names[0]} is not an absolute path: give its directory as cwd")
@@ -126,13 +126,13 @@ def _inventory(ctx: Context, scratch: Scratch, given: object) -> str:
         return scratch.write("inventory.py", f"hosts = {hosts!r}\n")
     if isinstance(given, list):
         return ",".join(map(str, given))
-    return placed(ctx, str(given))
+    return path_on_disk(ctx, str(given))
 
 
 def _result(wanted: Deploy, steps: Steps, operations: Operations, listener: Listener, ended: Ended) -> Result:
     if "start" not in listener.heard and ended.code == 0:
-        steps.add(unparsed(ended, "it has reported nothing"))
-    return concluded(
+        steps.add(unparsed_step(ended, "it has reported nothing"))
+    return conclude(
         "pyinfra",
         steps,
         ended,

@@ -11,12 +11,12 @@ from saltern.config.settings import cache_directory
 from saltern.language.result import Result
 from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
-from saltern.modules.lib.engines.drive import Ended, drive, unparsed
+from saltern.modules.lib.engines.drive import Ended, drive, unparsed_step
 from saltern.modules.lib.engines.find import find
 from saltern.modules.lib.engines.marked_lines import INSIDE, Listener, why
 from saltern.modules.lib.engines.saltcall.events import States
 from saltern.modules.lib.engines.scratch import Scratch, json_text
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 
 INSTALL = "pip install salt into its own environment, or the package salt-minion of Salt's repository"
 CODES = {
@@ -49,7 +49,7 @@ def call(ctx: Context, wanted: Call) -> Result:
     states = States(steps)
     listener = Listener(states.handlers)
     with Scratch(ctx) as scratch:
-        place = _configured(ctx, scratch, wanted)
+        place = _write_configuration(ctx, scratch, wanted)
         ended = drive(
             ctx,
             "saltcall",
@@ -63,7 +63,7 @@ def call(ctx: Context, wanted: Call) -> Result:
     return _result(wanted, steps, states, listener, ended)
 
 
-def _configured(ctx: Context, scratch: Scratch, wanted: Call) -> str:
+def _write_configuration(ctx: Context, scratch: Scratch, wanted: Call) -> str:
     """A configuration directory. Included files override the main file, so ours is included last."""
     own = os.path.expanduser(wanted.config_dir) if wanted.config_dir else None
     theirs = [os.path.join(own, "minion"), os.path.join(own, "minion.d", "*.conf")] if own else []
@@ -108,8 +108,8 @@ def _result(wanted: Call, steps: Steps, states: States, listener: Listener, ende
     reported = "start" in listener.heard
     broken = reported and not listener.heard & {"end", "errors"}
     if not reported and ended.code == 0:
-        steps.add(unparsed(ended, "it has reported nothing"))
-    return concluded(
+        steps.add(unparsed_step(ended, "it has reported nothing"))
+    return conclude(
         "salt-call",
         steps,
         ended,

@@ -8,7 +8,7 @@ from typing import Any
 from saltern.language.result import Outcome, SubResult
 from saltern.modules.lib.engines.drive import TAIL
 from saltern.modules.lib.engines.entries import moment
-from saltern.modules.lib.engines.lines import decoded
+from saltern.modules.lib.engines.lines import decode_line
 from saltern.modules.lib.engines.steps import MOST_SHOWN, Steps
 from saltern.modules.lib.engines.terraform.plan import (
     NOTHING,
@@ -48,7 +48,7 @@ class Stream:
         self.values: dict[str, object] = {}
 
     def read_line(self, line: str) -> None:
-        message = decoded(line)
+        message = decode_line(line)
         if not isinstance(message, dict):
             return
         self.heard = True

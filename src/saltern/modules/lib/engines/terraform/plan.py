@@ -39,7 +39,7 @@ def read(shown: Mapping[str, Any]) -> TerraformPlan:
     secrets = frozenset(_secrets(shown))
     resources = [_resource(one, secrets) for one in shown.get("resource_changes") or ()]
     outputs = {
-        name: _planned(f"output.{name}", "output", {"value": one}, secrets)
+        name: _planned_change(f"output.{name}", "output", {"value": one}, secrets)
         for name, one in (shown.get("output_changes") or {}).items()
     }
     known = (shown.get("planned_values") or {}).get("outputs") or {}
@@ -73,7 +73,7 @@ def _resource(one: Mapping[str, Any], secrets: frozenset[str]) -> PlannedChange:
         address += f" (deposed {deposed})"
     actions = change.get("actions")
     reason = str(one.get("action_reason") or "").replace("_", " ")
-    return _planned(address, str(one.get("type")), parts, secrets, actions=actions, reason=reason)
+    return _planned_change(address, str(one.get("type")), parts, secrets, actions=actions, reason=reason)
 
 
 def _part(value: object, name: str) -> object:
@@ -81,7 +81,7 @@ def _part(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, Mapping) else value
 
 
-def _planned(
+def _planned_change(
     address: str,
     kind: str,
     parts: Mapping[str, Mapping[str, Any]],
@@ -144,24 +144,24 @@ def _secrets(shown: Mapping[str, Any]) -> Iterator[str]:
     for one in shown.get("resource_changes") or ():
         change = one.get("change") or {}
         for side in ("before", "after"):
-            yield from _marked(change.get(side), change.get(f"{side}_sensitive"))
+            yield from _marked_texts(change.get(side), change.get(f"{side}_sensitive"))
     for one in (shown.get("output_changes") or {}).values():
         for side in ("before", "after"):
-            yield from _marked(one.get(side), one.get(f"{side}_sensitive"))
+            yield from _marked_texts(one.get(side), one.get(f"{side}_sensitive"))
     declared = ((shown.get("configuration") or {}).get("root_module") or {}).get("variables") or {}
     for name, one in (shown.get("variables") or {}).items():
-        yield from _marked(one.get("value"), bool((declared.get(name) or {}).get("sensitive")))
+        yield from _marked_texts(one.get("value"), bool((declared.get(name) or {}).get("sensitive")))
 
 
-def _marked(value: object, mask: object) -> Iterator[str]:
+def _marked_texts(value: object, mask: object) -> Iterator[str]:
     if mask is True:
         yield from _texts(value)
     elif isinstance(mask, Mapping) and isinstance(value, Mapping):
         for key, inner in mask.items():
-            yield from _marked(value.get(key), inner)
+            yield from _marked_texts(value.get(key), inner)
     elif isinstance(mask, list) and isinstance(value, list):
         for one, inner in zip(value, mask, strict=False):
-            yield from _marked(one, inner)
+            yield from _marked_texts(one, inner)
 
 
 def _texts(value: object) -> Iterator[str]:

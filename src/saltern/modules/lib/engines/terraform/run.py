@@ -13,13 +13,13 @@ from saltern.modules.api.commands import environment
 from saltern.modules.api.context import Context
 from saltern.modules.api.params import BadArgument
 from saltern.modules.api.refused import Refused
-from saltern.modules.lib.engines.drive import Ended, Heard, drive, unparsed
-from saltern.modules.lib.engines.find import configured, search
+from saltern.modules.lib.engines.drive import Ended, Heard, drive, unparsed_step
+from saltern.modules.lib.engines.find import configured_path, search
 from saltern.modules.lib.engines.flags import flags
 from saltern.modules.lib.engines.marked_lines import why
 from saltern.modules.lib.engines.missing_input import absent
-from saltern.modules.lib.engines.scratch import Scratch, json_text, placed
-from saltern.modules.lib.engines.steps import Steps, Verdict, concluded
+from saltern.modules.lib.engines.scratch import Scratch, json_text, path_on_disk
+from saltern.modules.lib.engines.steps import Steps, Verdict, conclude
 from saltern.modules.lib.engines.terraform.events import WOULD, Applied, Stream, step
 from saltern.modules.lib.engines.terraform.plan import NOTHING, PlannedChange, TerraformPlan, read
 
@@ -107,7 +107,7 @@ def locate(ctx: Context, wanted: Wanted) -> str:
 
 
 def _engine(ctx: Context, name: str) -> str:
-    return name if configured(ctx, name) else PROGRAMS[0]
+    return name if configured_path(ctx, name) else PROGRAMS[0]
 
 
 def run(ctx: Context, wanted: Wanted) -> Result:
@@ -122,16 +122,16 @@ def run(ctx: Context, wanted: Wanted) -> Result:
     if wanted.init:
         ended = tool.run("init", "-input=false", "-no-color", *flags(INIT, wanted.given), out=_nothing)
         if ended.code:
-            return _concluded(tool, "init", steps, ended, why=ended.tail)
+            return _conclude(tool, "init", steps, ended, why=ended.tail)
     with Scratch(ctx) as scratch:
-        return _planned(tool, wanted, steps, scratch)
+        return _plan(tool, wanted, steps, scratch)
 
 
 def _nothing(_line: str) -> None:
     """Ignore a line: output for people is in the log."""
 
 
-def _planned(tool: TerraformProgram, wanted: Wanted, steps: Steps, scratch: Scratch) -> Result:
+def _plan(tool: TerraformProgram, wanted: Wanted, steps: Steps, scratch: Scratch) -> Result:
     file = scratch.write("plan", "")
     stream = Stream()
     options = [*flags(PLAN, wanted.given), *_locks(wanted), *_variables(tool.ctx, scratch, wanted)]
@@ -139,18 +139,18 @@ def _planned(tool: TerraformProgram, wanted: Wanted, steps: Steps, scratch: Scra
         "plan", "-json", "-input=false", "-detailed-exitcode", f"-out={file}", *options, out=stream.read_line
     )
     if ended.code not in (0, CHANGES) or ended.timed_out:
-        return _concluded(tool, "plan", steps, ended, stream=stream, why=_why(stream, steps, ended))
+        return _conclude(tool, "plan", steps, ended, stream=stream, why=_why(stream, steps, ended))
     shown = tool.shown(file)
     if shown is None:
-        steps.add(unparsed(ended, "its plan could not be read, and nothing was applied"))
+        steps.add(unparsed_step(ended, "its plan could not be read, and nothing was applied"))
         return failed(f"{tool.name} show: its plan could not be read", log=ended.log, logs=tool.logs)
     plan = read(shown)
     for one in plan.resources.values():
         if one.actions == NOTHING:
             steps.add(step(one, Outcome.OK, "no changes"))
     if tool.ctx.test or ended.code == 0:
-        return _predicted(tool, steps, plan, stream, ended)
-    return _applied(tool, wanted, steps, plan, stream, file)
+        return _predict(tool, steps, plan, stream, ended)
+    return _apply(tool, wanted, steps, plan, stream, file)
 
 
 def _locks(wanted: Wanted) -> list[str]:
@@ -159,7 +159,7 @@ def _locks(wanted: Wanted) -> list[str]:
 
 def _variables(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
     """The options for variables; values are written to a private file, since they may be secrets."""
-    files = [os.path.join(wanted.directory, placed(ctx, one)) for one in wanted.var_files]
+    files = [os.path.join(wanted.directory, path_on_disk(ctx, one)) for one in wanted.var_files]
     for file in files:
         if not os.path.isfile(file):
             raise BadArgument(f"no file of variables is at {file}")
@@ -168,7 +168,7 @@ def _variables(ctx: Context, scratch: Scratch, wanted: Wanted) -> list[str]:
     return [f"-var-file={file}" for file in files]
 
 
-def _predicted(
+def _predict(
     tool: TerraformProgram, steps: Steps, plan: TerraformPlan, stream: Stream, ended: Ended
 ) -> Result:
     for one in plan.resources.values():
@@ -178,10 +178,10 @@ def _predicted(
     for one in plan.outputs.values():
         if one.actions != NOTHING:
             steps.add(step(one, Outcome.WOULD_CHANGE, f"would be {one.word}d", changes=one.changes))
-    return _concluded(tool, "plan", steps, ended, stream=stream, outputs=plan.values, fine=(0, CHANGES))
+    return _conclude(tool, "plan", steps, ended, stream=stream, outputs=plan.values, fine=(0, CHANGES))
 
 
-def _applied(
+def _apply(
     tool: TerraformProgram,
     wanted: Wanted,
     steps: Steps,
@@ -199,16 +199,18 @@ def _applied(
         for name, one in plan.outputs.items():
             if one.actions != NOTHING:
                 steps.add(
-                    step(one, Outcome.OK, f"{one.word}d", changes=_settled(one, applied.values.get(name)))
+                    step(
+                        one, Outcome.OK, f"{one.word}d", changes=_settle_value(one, applied.values.get(name))
+                    )
                 )
     applied.warnings[:0] = planned.warnings
     values = applied.values or plan.values
-    return _concluded(
+    return _conclude(
         tool, "apply", steps, ended, stream=applied, outputs=values, why=_why(applied, steps, ended)
     )
 
 
-def _settled(one: PlannedChange, value: object) -> dict[str, object]:
+def _settle_value(one: PlannedChange, value: object) -> dict[str, object]:
     """The change with the value that was unknown in the plan."""
     change = one.changes.get("value")
     return {"value": {**change, "new": value}} if isinstance(change, dict) else one.changes
@@ -218,7 +220,7 @@ def _why(stream: Stream, steps: Steps, ended: Ended) -> str:
     return "\n".join(stream.errors[:MOST_ERRORS]) or why(steps, ended)
 
 
-def _concluded(
+def _conclude(
     tool: TerraformProgram,
     command: str,
     steps: Steps,
@@ -229,7 +231,7 @@ def _concluded(
     outputs: Mapping[str, object] | None = None,
     fine: tuple[int, ...] = (0,),
 ) -> Result:
-    return concluded(
+    return conclude(
         f"{tool.name} {command}",
         steps,
         ended,

@@ -17,7 +17,7 @@ def absent(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
     return _plan(ctx, want, wanted=False)
 
 
-def configured(ctx: Context) -> dict[str, dict[str, object]]:
+def configured_repositories(ctx: Context) -> dict[str, dict[str, object]]:
     """All repositories by their line."""
     rows = [row.strip() for row in (ctx.host.read(FILE) or "").splitlines()]
     return {row: {"file": FILE, "disabled": False} for row in rows if row and not row.startswith("#")}

@@ -33,7 +33,7 @@ def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
     path = _file(ctx, etc, want, entry)
     text = ctx.host.read(path) or ""
     base = "" if want.clean_file else text
-    found = lines.known(list(lines.parse(text, path)), entry)
+    found = lines.find_entry(list(lines.parse(text, path)), entry)
     new = base if found == entry and not want.clean_file else lines.with_entry(base, path, entry, found)
     changes = _entry_changes(want, entry, found)
     if want.clean_file and new != text and not changes:
@@ -50,7 +50,7 @@ def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
             ctx.host.makedirs(os.path.dirname(path))
             files.write(path, new.encode(), files.Attributes(mode=None if text else 0o644))
 
-    data: dict[str, object] = {"file": path, "line": entry.line(), **_shown(entry)}
+    data: dict[str, object] = {"file": path, "line": entry.line(), **_entry_facts(entry)}
     return RepositoryPlan(changes=changes, act=act, data=data)
 
 
@@ -75,7 +75,7 @@ def absent(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
                 ctx.host.write(path, text)
 
     changes: dict[str, object] = {"repo": want.name} if rewritten else {}
-    return RepositoryPlan(changes=changes, act=act, data=_shown(entry))
+    return RepositoryPlan(changes=changes, act=act, data=_entry_facts(entry))
 
 
 def sources(etc: str) -> list[str]:
@@ -87,7 +87,7 @@ def sources(etc: str) -> list[str]:
     return [path for path in (main, *listed) if os.path.isfile(path)]
 
 
-def configured(ctx: Context) -> dict[str, list[tuple[str, Entry]]]:
+def configured_repositories(ctx: Context) -> dict[str, list[tuple[str, Entry]]]:
     """All repositories by URL, each with its file."""
     found: dict[str, list[tuple[str, Entry]]] = {}
     for path in sources(Apt(ctx.host, ctx.clock).place("Dir::Etc")):
@@ -96,7 +96,7 @@ def configured(ctx: Context) -> dict[str, list[tuple[str, Entry]]]:
     return found
 
 
-def described(path: str, entry: Entry) -> dict[str, object]:
+def describe_entry(path: str, entry: Entry) -> dict[str, object]:
     """An entry by Salt's keys, with its file."""
     return {
         "file": path,
@@ -139,7 +139,7 @@ def _file(ctx: Context, etc: str, want: DesiredRepository, entry: Entry) -> str:
             raise BadArgument(f"apt does not read {want.file}; its name must end in .list or .sources")
         return want.file
     for path in sources(etc):
-        if lines.known(list(lines.parse(ctx.host.read(path) or "", path)), entry) is not None:
+        if lines.find_entry(list(lines.parse(ctx.host.read(path) or "", path)), entry) is not None:
             return path
     return os.path.join(etc, "sources.list")
 
@@ -147,11 +147,11 @@ def _file(ctx: Context, etc: str, want: DesiredRepository, entry: Entry) -> str:
 def _entry_changes(want: DesiredRepository, entry: Entry, found: Entry | None) -> dict[str, object]:
     if found is None:
         return {"repo": want.name}
-    old, new = _shown(found), _shown(entry)
+    old, new = _entry_facts(found), _entry_facts(entry)
     return {key: {"old": old[key], "new": new[key]} for key in SHOWN if old[key] != new[key]}
 
 
-def _shown(entry: Entry) -> dict[str, object]:
+def _entry_facts(entry: Entry) -> dict[str, object]:
     return {
         "type": entry.type,
         "uri": entry.uri,
@@ -176,7 +176,7 @@ def _key(
     old = ctx.host.read_bytes(path)
     if old is not None and _is_as_desired(ctx, want, path):
         return path, None
-    new = keys.for_file(_fetched(ctx, want), path)
+    new = keys.for_file(_fetch_key(ctx, want), path)
     return path, None if new == old else new
 
 
@@ -194,9 +194,9 @@ def _plain(key_id: str) -> str:
     return key_id.upper().removeprefix("0X")
 
 
-def _fetched(ctx: Context, want: DesiredRepository) -> bytes:
+def _fetch_key(ctx: Context, want: DesiredRepository) -> bytes:
     if want.key_text:
-        return keys.checked(want.key_text.encode(), "key_text")
+        return keys.check_key(want.key_text.encode(), "key_text")
     if want.key_urls:
         return b"".join(keys.fetch_key(ctx, url) for url in want.key_urls)
     return keys.from_server(ctx, list(want.keyids), want.keyserver or SERVER)
@@ -218,7 +218,7 @@ def _ppa_entry(ctx: Context, ppa: str) -> Entry:
 
 def _ppa(ctx: Context, ppa: str) -> RepositoryPlan:
     entry = _ppa_entry(ctx, ppa)
-    there = any(entry.uri.partition("//")[2] in uri for uri in configured(ctx))
+    there = any(entry.uri.partition("//")[2] in uri for uri in configured_repositories(ctx))
 
     named = f"ppa:{ppa.removeprefix('ppa:')}"
 
@@ -232,4 +232,4 @@ def _ppa(ctx: Context, ppa: str) -> RepositoryPlan:
         if ran.code:
             raise PackageError(f"{named} cannot be added: {why(argv, ran)}")
 
-    return RepositoryPlan(changes={} if there else {"repo": named}, act=act, data=_shown(entry))
+    return RepositoryPlan(changes={} if there else {"repo": named}, act=act, data=_entry_facts(entry))

@@ -20,14 +20,14 @@ KEY_ID = re.compile(r"(?:0x)?[0-9A-Fa-f]{8,40}")
 def fetch_key(ctx: Context, source: str) -> bytes:
     """The key at a URL, ``salt://`` or path."""
     if is_web(source):
-        return checked(download(source), source)
+        return check_key(download(source), source)
     path = on_disk(ctx, source)
     if path is None:
         raise PackageError(f"the key {source} was not found")
-    return checked(read(path), source)
+    return check_key(read(path), source)
 
 
-def checked(data: bytes, source: str) -> bytes:
+def check_key(data: bytes, source: str) -> bytes:
     """The data, if it is a key: a server's error page, for example, must not be trusted as one."""
     if not ARMOUR.search(data) and not (data[:1] and data[0] & 0x80):
         raise PackageError(f"the content of {source} is not an OpenPGP key")
@@ -36,10 +36,10 @@ def checked(data: bytes, source: str) -> bytes:
 
 def for_file(data: bytes, path: str) -> bytes:
     """The key in the form that apt expects: armoured in ``.asc``, binary in any other file."""
-    return data if path.endswith(".asc") or not ARMOUR.search(data) else dearmoured(data)
+    return data if path.endswith(".asc") or not ARMOUR.search(data) else dearmour(data)
 
 
-def dearmoured(data: bytes) -> bytes:
+def dearmour(data: bytes) -> bytes:
     """The binary data of all blocks, without headers and checksums."""
     from base64 import b64decode
 
@@ -67,7 +67,7 @@ def key_ids(ctx: Context, path: str) -> list[str]:
 FIELDS = {"validity": 1, "size": 2, "keyid": 4, "date_creation": 5, "date_expiration": 6, "capability": 11}
 
 
-def described(ctx: Context, path: str) -> list[dict[str, object]]:
+def describe_keys(ctx: Context, path: str) -> list[dict[str, object]]:
     """The keys in a file, in Salt's form."""
     found: list[dict[str, object]] = []
     for row in (line.split(":") for line in _gpg(ctx, "--show-keys", path).out.splitlines()):
@@ -94,7 +94,7 @@ def from_server(ctx: Context, ids: list[str], server: str) -> bytes:
             raise PackageError(f"{server} gave no key {', '.join(ids)}: {got.err.strip()[-300:]}")
         armoured = _gpg(ctx, "--homedir", home, "--armor", "--export", *ids)
         _gpgconf(ctx, home)
-    return checked(armoured.out.encode(), server)
+    return check_key(armoured.out.encode(), server)
 
 
 def _gpg(ctx: Context, *argv: str) -> Ran:

@@ -146,7 +146,7 @@ def _fields(text: str) -> dict[str, str]:
     return found
 
 
-def known(entries: list[Entry], entry: Entry) -> Entry | None:
+def find_entry(entries: list[Entry], entry: Entry) -> Entry | None:
     """The entry of the same repository. An entry for all architectures matches one for some, and vice versa;
     lines for other architectures stay separate."""
     exact = next((one for one in entries if one.key == entry.key), None)

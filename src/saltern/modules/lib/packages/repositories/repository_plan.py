@@ -55,7 +55,7 @@ def desired_repository(name: str, said: Mapping[str, object]) -> DesiredReposito
     lists = {field: words(given.pop(key)) for key, field in LISTS.items() if key in given}
     return DesiredRepository(
         name=name,
-        enabled=_enabled(given.pop("enabled", None), given.pop("disabled", None)),
+        enabled=_read_enabled(given.pop("enabled", None), given.pop("disabled", None)),
         clean_file=bool(given.pop("clean_file", False)),
         architectures=",".join(words(given.pop("architectures", None))) or None,
         values={RENAMED.get(key, key): value for key, value in given.items()},
@@ -71,7 +71,7 @@ def refuse_unsafe(key: str, said: Mapping[str, object]) -> None:
             raise BadArgument(f"the argument {name!r} is not supported: {harm}")
 
 
-def _enabled(enabled: object, disabled: object) -> bool | None:
+def _read_enabled(enabled: object, disabled: object) -> bool | None:
     if enabled is not None and disabled is not None and bool(enabled) == bool(disabled):
         raise BadArgument("enabled and disabled contradict each other; give one of them")
     if enabled is None and disabled is None:

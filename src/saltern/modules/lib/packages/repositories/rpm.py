@@ -36,14 +36,14 @@ def present(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan
     changes: dict[str, object] = (
         {"repo": want.name}
         if old is None
-        else {key: _turned(key, old.get(key), new[key]) for key in new if new[key] != old.get(key)}
+        else {key: _value_change(key, old.get(key), new[key]) for key in new if new[key] != old.get(key)}
     )
 
     def act() -> None:
         ctx.host.makedirs(os.path.dirname(path))
         ctx.host.write(path, ini.with_section(text, want.name, new))
 
-    return RepositoryPlan(changes=changes, act=act, data={"file": path, **_shown(new)})
+    return RepositoryPlan(changes=changes, act=act, data={"file": path, **_hide_secrets(new)})
 
 
 def absent(ctx: Context, want: DesiredRepository, place: str) -> RepositoryPlan:
@@ -108,11 +108,11 @@ def _text(value: object) -> str:
 SECRET = frozenset({"password", "proxy_password"})
 
 
-def _shown(values: dict[str, str]) -> dict[str, object]:
+def _hide_secrets(values: dict[str, str]) -> dict[str, object]:
     return {key: "********" if key in SECRET else value for key, value in values.items()}
 
 
-def _turned(key: str, old: str | None, new: str) -> object:
+def _value_change(key: str, old: str | None, new: str) -> object:
     return "changed" if key in SECRET else {"old": old, "new": new}
 
 
