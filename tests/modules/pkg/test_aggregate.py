@@ -9,7 +9,7 @@ from tests import kit
 from saltern.language.chunk import Chunk
 from saltern.modules.api.registry import Registry
 from saltern.modules.states import pkg
-from saltern.modules.states.pkg.aggregate import merged
+from saltern.modules.states.pkg.aggregate import merge_chunks
 
 if TYPE_CHECKING:
     from tests.modules.pkg.conftest import World
@@ -22,8 +22,8 @@ def chunk(name: str, fun: str = "installed", **args: object) -> Chunk:
 def test_packages_of_the_same_kind_come_together() -> None:
     first = chunk("aa", version="1.0")
     others = [chunk("x", pkgs=["bb", {"cc": "2"}]), chunk("dd")]
-    assert merged(first, [first, *others], {}).args["pkgs"] == [{"aa": "1.0"}, "bb", {"cc": "2"}, "dd"]
-    assert "version" not in merged(first, [first, *others], {}).args
+    assert merge_chunks(first, [first, *others], {}).args["pkgs"] == [{"aa": "1.0"}, "bb", {"cc": "2"}, "dd"]
+    assert "version" not in merge_chunks(first, [first, *others], {}).args
 
 
 def test_others_stay_out() -> None:
@@ -35,13 +35,13 @@ def test_others_stay_out() -> None:
         chunk("ee", sources=[{"ee": "/x.deb"}]),
         chunk("ff", install_recommends=False),
     ]
-    assert merged(first, [first, *others], {}) is first
+    assert merge_chunks(first, [first, *others], {}) is first
 
 
 def test_files_come_together_with_files() -> None:
     first = chunk("x", sources=[{"aa": "/a.deb"}])
     other = chunk("y", sources=[{"bb": "/b.deb"}])
-    assert merged(first, [first, other], {}).args["sources"] == [{"aa": "/a.deb"}, {"bb": "/b.deb"}]
+    assert merge_chunks(first, [first, other], {}).args["sources"] == [{"aa": "/a.deb"}, {"bb": "/b.deb"}]
 
 
 SLS = """

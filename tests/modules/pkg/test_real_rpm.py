@@ -20,7 +20,7 @@ from tests.modules.pkg.shops import ROOT, DnfShop, RpmShop, ZypperShop, run, wri
 
 from saltern.modules.functions.pkg import groups, modify, query, repos
 from saltern.modules.states import pkgrepo
-from saltern.modules.states.pkg.aggregate import merged
+from saltern.modules.states.pkg.aggregate import merge_chunks
 from saltern.modules.states.pkg.downloaded import downloaded
 from saltern.modules.states.pkg.groups import group_installed
 from saltern.modules.states.pkg.held import held
@@ -282,7 +282,7 @@ def test_aggregated_states_are_one_transaction(kind: type[RpmShop]) -> None:
     chunks = [
         kit.chunk(name, state="pkg", fun="installed", name=name, more={}) for name in ("aa", "bb", "cc")
     ]
-    one = merged(chunks[0], chunks, {})
+    one = merge_chunks(chunks[0], chunks, {})
     pkgs = one.args["pkgs"]
     assert shop.call(installed, "aa", pkgs=pkgs).changes.keys() == {"aa", "bb", "cc"}
     told = [

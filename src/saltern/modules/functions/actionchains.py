@@ -22,7 +22,7 @@ def _path(ctx: Context) -> str:
     return os.path.join(str(ctx.opts.get("state_dir") or USUAL), chain_chunks.FILE)
 
 
-def _applying(ctx: Context) -> chain_chunks.Apply:
+def _apply_chunks(ctx: Context) -> chain_chunks.Apply:
     return lambda chunk: or_problems(lambda: states(ctx).apply([f"actionchains.{chunk}"], {}))
 
 
@@ -41,7 +41,7 @@ def start(ctx: Context, actionchain_id: str, system: str = "") -> object:
     """
     chunk = chain_chunks.chunk_name(str(actionchain_id), system or str(ctx.opts["id"]), 1)
     try:
-        return chain_chunks.begin(_path(ctx), chunk, _applying(ctx))
+        return chain_chunks.begin(_path(ctx), chunk, _apply_chunks(ctx))
     except (chain_chunks.Refused, OSError) as problem:
         raise BadArgument(str(problem)) from None
 
@@ -95,7 +95,7 @@ def resume(ctx: Context, force: bool = False) -> object:
         ```
     """
     try:
-        return chain_chunks.resume_chunk(_path(ctx), _applying(ctx), force=force)
+        return chain_chunks.resume_chunk(_path(ctx), _apply_chunks(ctx), force=force)
     except (chain_chunks.Refused, OSError) as problem:
         raise BadArgument(str(problem)) from None
 

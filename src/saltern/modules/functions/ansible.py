@@ -66,11 +66,11 @@ def playbooks(
         "result": result.outcome is not Outcome.FAILED,
         "comment": result.comment,
         **result.data,
-        "steps": [_shown(step) for step in steps.kept],
+        "steps": [_step_facts(step) for step in steps.kept],
     }
 
 
-def _shown(step: SubResult) -> dict[str, object]:
+def _step_facts(step: SubResult) -> dict[str, object]:
     shown: dict[str, object] = {
         "id": step.id,
         "fun": step.fun,
@@ -79,7 +79,7 @@ def _shown(step: SubResult) -> dict[str, object]:
         "comment": step.comment,
         "ran": step.ran,
     }
-    return {**shown, "items": [_shown(item) for item in step.sub]} if step.sub else shown
+    return {**shown, "items": [_step_facts(item) for item in step.sub]} if step.sub else shown
 
 
 @function

@@ -10,7 +10,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.tables import augeas
 
 
-def _tried(edit: augeas.Edit) -> dict[str, object]:
+def _try_save(edit: augeas.Edit) -> dict[str, object]:
     try:
         edit.save()
     except Refused as problem:
@@ -47,7 +47,7 @@ def execute(
         edit = augeas.Edit(ctx, commands or [], context or "", lens or "", load_path)
     except Refused as problem:
         return {"retval": False, "error": str(problem)}
-    return _tried(edit)
+    return _try_save(edit)
 
 
 @function
@@ -143,7 +143,7 @@ def remove(ctx: Context, path: str, load_path: str | None = None) -> dict[str, o
     gone = augeas.nodes(ctx, [path], load_path=load_path, deep=True)
     if not gone:
         return {"retval": 0, "error": "Invalid node"}
-    done = _tried(augeas.Edit(ctx, [f"rm {shlex.quote(path)}"], load_path=load_path))
+    done = _try_save(augeas.Edit(ctx, [f"rm {shlex.quote(path)}"], load_path=load_path))
     return done if "error" in done else {"retval": len(gone)}
 
 
@@ -171,4 +171,4 @@ def setvalue(ctx: Context, /, *args: object, **options: object) -> dict[str, obj
     full = [(f"{prefix}/{path.lstrip('/')}" if prefix else path, value) for path, value in pairs]
     load_path = options.get("load_path")
     commands = [f"set {quote(path)} {quote(value)}" for path, value in full]
-    return _tried(augeas.Edit(ctx, commands, load_path=str(load_path) if load_path else None))
+    return _try_save(augeas.Edit(ctx, commands, load_path=str(load_path) if load_path else None))

@@ -39,7 +39,7 @@ UNUSED = frozenset(
 )
 
 
-def _called(ctx: Context, cmd: Command, base: Options, options: dict[str, object]) -> Done:
+def _call(ctx: Context, cmd: Command, base: Options, options: dict[str, object]) -> Done:
     """Run a command with Salt's keywords; conditions can read its exit code afterwards."""
     raises, ignored = options.pop("raise_err", False), options.pop("ignore_retcode", False)
     hidden = options.pop("hide_output", False)
@@ -70,7 +70,7 @@ def _options(ctx: Context, base: Options, options: Mapping[str, object]) -> Opti
     return replace(base, **given)
 
 
-def _named(name: str, base: Options, finish: Finish, doc: str) -> Function[..., object]:
+def _make_function(name: str, base: Options, finish: Finish, doc: str) -> Function[..., object]:
     """Create ``cmd.<name>``: the functions differ in their options and in what they return."""
 
     def body(
@@ -87,7 +87,7 @@ def _named(name: str, base: Options, finish: Finish, doc: str) -> Function[..., 
         **options: object,
     ) -> object:
         options |= {"cwd": cwd, "stdin": stdin, "runas": runas, "shell": shell, "env": env}
-        return finish(_called(ctx, cmd, base, {**options, "python_shell": python_shell}))
+        return finish(_call(ctx, cmd, base, {**options, "python_shell": python_shell}))
 
     body.__doc__ = doc
     return Function(body, name)
@@ -100,7 +100,7 @@ def _stdout(done: Done) -> object:
 WORDS = Options(in_shell=False)
 SHELL = Options()
 
-run = _named(
+run = _make_function(
     "run",
     Options(in_shell=False, merge_err=True),
     _stdout,
@@ -110,7 +110,7 @@ run = _named(
         "one",
     ),
 )
-shell = _named(
+shell = _make_function(
     "shell",
     Options(merge_err=True),
     _stdout,
@@ -118,7 +118,7 @@ shell = _named(
         "The output of a command in a shell, including errors.", "cmd.shell 'echo $((6 * 7))'", "42"
     ),
 )
-run_stdout = _named(
+run_stdout = _make_function(
     "run_stdout",
     WORDS,
     _stdout,
@@ -126,13 +126,13 @@ run_stdout = _named(
         "The output of a command.", "cmd.run_stdout 'cat list.txt' cwd=/srv/app", "one", "two", "three"
     ),
 )
-run_stderr = _named(
+run_stderr = _make_function(
     "run_stderr",
     WORDS,
     lambda done: done.stderr,
     make_docstring("The error output of a command.", "cmd.run_stderr 'echo careful >&2'", "careful"),
 )
-run_all = _named(
+run_all = _make_function(
     "run_all",
     WORDS,
     Done.asdict,
@@ -149,13 +149,13 @@ run_all = _named(
         "    ada",
     ),
 )
-retcode = _named(
+retcode = _make_function(
     "retcode",
     WORDS,
     lambda done: done.retcode,
     make_docstring("The exit code of a command.", "cmd.retcode 'test -d /srv/app'", "0"),
 )
-run_bg = _named(
+run_bg = _make_function(
     "run_bg",
     Options(in_shell=False, bg=True),
     lambda done: {"pid": done.pid},
@@ -287,7 +287,7 @@ def _code(ctx: Context, lang: str, code: object, cwd: str | None, args: object) 
     from saltern.modules.lib.scripts import script_file
 
     with script_file("\n".join(list_of_texts(code)).encode(), "", ctx.runas) as place:
-        return _called(ctx, [lang, place, *list_of_texts(args)], WORDS, {"cwd": cwd})
+        return _call(ctx, [lang, place, *list_of_texts(args)], WORDS, {"cwd": cwd})
 
 
 @function

@@ -78,7 +78,7 @@ def get(
     from saltern.targeting.traverse import traverse
 
     if merge is not None:
-        places = [_merged(ctx, key.partition(delimiter)[0] if delimiter else key, str(merge))]
+        places = [_merge_places(ctx, key.partition(delimiter)[0] if delimiter else key, str(merge))]
     else:
         places = [*_places(ctx, (omit_opts, omit_grains, omit_pillar, omit_master)), DEFAULTS]
     for place in places:
@@ -93,7 +93,7 @@ def _places(ctx: Context, omitted: tuple[bool, ...]) -> list[Mapping[str, object
     return [place for place, omit in zip(places, omitted, strict=True) if not omit]
 
 
-def _merged(ctx: Context, key: str, strategy: str) -> Mapping[str, object]:
+def _merge_places(ctx: Context, key: str, strategy: str) -> Mapping[str, object]:
     """One top-level key, merged from all places."""
     how = strategy if strategy == "overwrite" else "recurse"
     result: object = {}
@@ -127,14 +127,14 @@ def option(
     omitted = tuple(omit or omit_all for omit in (omit_opts, omit_grains, omit_pillar, omit_master))
     places = [*_places(ctx, omitted), DEFAULTS]
     if wildcard:
-        return _matching(places, value) or ({} if default is None else default)
+        return _matching_values(places, value) or ({} if default is None else default)
     for place in places:
         if value in place:
             return fresh(place[value])
     return "" if default is None else default
 
 
-def _matching(places: list[Mapping[str, object]], pattern: str) -> dict[str, object]:
+def _matching_values(places: list[Mapping[str, object]], pattern: str) -> dict[str, object]:
     result: dict[str, object] = {}
     for place in reversed(places):
         result |= {key: fresh(inner) for key, inner in place.items() if fnmatchcase(str(key), pattern)}

@@ -21,7 +21,7 @@ def _file(ctx: Context) -> str:
     return os.path.join(state_directory(ctx.settings), FILE)
 
 
-def _kept(ctx: Context) -> dict[str, object]:
+def _stored_values(ctx: Context) -> dict[str, object]:
     """The stored values; empty without a file. Raises ``BadArgument`` if the file cannot be read."""
     text = read(_file(ctx))
     try:
@@ -53,7 +53,7 @@ def get(ctx: Context, key: str, default: object = None) -> object:
         8080
         ```
     """
-    return fresh(_kept(ctx).get(key, default))
+    return fresh(_stored_values(ctx).get(key, default))
 
 
 @function
@@ -69,7 +69,7 @@ def update(ctx: Context, key: str, value: object) -> bool:
         8080
         ```
     """
-    _keep(ctx, {**_kept(ctx), key: value})
+    _keep(ctx, {**_stored_values(ctx), key: value})
     return True
 
 
@@ -86,7 +86,7 @@ def pop(ctx: Context, key: str, default: object = None) -> object:
         8080 gone
         ```
     """
-    kept = _kept(ctx)
+    kept = _stored_values(ctx)
     if key not in kept:
         return default
     value = kept.pop(key)
@@ -107,7 +107,7 @@ def has_key(ctx: Context, key: str) -> bool:
         True
         ```
     """
-    return key in _kept(ctx)
+    return key in _stored_values(ctx)
 
 
 @function
@@ -123,7 +123,7 @@ def items(ctx: Context) -> object:
         {'port': 8080}
         ```
     """
-    return fresh(_kept(ctx))
+    return fresh(_stored_values(ctx))
 
 
 @function
@@ -157,7 +157,7 @@ def keys(ctx: Context) -> list[str]:
         ['port']
         ```
     """
-    return list(_kept(ctx))
+    return list(_stored_values(ctx))
 
 
 @function
@@ -173,7 +173,7 @@ def values(ctx: Context) -> object:
         [8080]
         ```
     """
-    return fresh(list(_kept(ctx).values()))
+    return fresh(list(_stored_values(ctx).values()))
 
 
 @function
@@ -194,7 +194,7 @@ def cas(ctx: Context, key: str, value: object, old_value: object) -> bool:
         True False
         ```
     """
-    kept = _kept(ctx)
+    kept = _stored_values(ctx)
     if key not in kept or kept[key] != old_value:
         return False
     _keep(ctx, {**kept, key: value})
@@ -214,7 +214,7 @@ def load(ctx: Context) -> object:
         {'port': 8080}
         ```
     """
-    return fresh(_kept(ctx))
+    return fresh(_stored_values(ctx))
 
 
 @function

@@ -28,7 +28,7 @@ def get_selections(ctx: Context, fetchempty: bool = True) -> dict[str, Rows]:
         if not known.value and not fetchempty:
             continue
         for owner in known.owners:
-            found.setdefault(owner, []).append([question, _shown(known)])
+            found.setdefault(owner, []).append([question, _shown_value(known)])
     return found
 
 
@@ -82,5 +82,5 @@ def set_file(ctx: Context, path: str, saltenv: str | None = None) -> bool:
     return True
 
 
-def _shown(known: debconf.StoredAnswer) -> str:
+def _shown_value(known: debconf.StoredAnswer) -> str:
     return "(password hidden)" if known.secret and known.value else known.value

@@ -196,7 +196,7 @@ def A(ctx: Context, host: str, nameserver: str | None = None) -> object:
         $ saltern call dnsutil.A localhost
         ```
     """
-    return dig.A(ctx, host, nameserver) if which("dig") else _resolved(host, nameserver, 4)
+    return dig.A(ctx, host, nameserver) if which("dig") else _resolve(host, nameserver, 4)
 
 
 @function
@@ -208,13 +208,13 @@ def AAAA(ctx: Context, host: str, nameserver: str | None = None) -> object:
         $ saltern call dnsutil.AAAA localhost
         ```
     """
-    return dig.AAAA(ctx, host, nameserver) if which("dig") else _resolved(host, nameserver, 6)
+    return dig.AAAA(ctx, host, nameserver) if which("dig") else _resolve(host, nameserver, 6)
 
 
 NO_DIG = "This function requires dig, which is not currently available"
 
 
-def _resolved(host: str, nameserver: str | None, version: int) -> object:
+def _resolve(host: str, nameserver: str | None, version: int) -> object:
     import socket
 
     if nameserver is not None:

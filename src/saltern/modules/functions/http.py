@@ -112,11 +112,11 @@ def query(
         url = test_url
     renderers = ((header_render, header_renderer), (data_render, data_renderer))
     from_file, body_given = (
-        _rendered(ctx, _file(path), how, template_dict) if path else None
+        _render(ctx, _file(path), how, template_dict) if path else None
         for path, how in zip((header_file, data_file), renderers, strict=True)
     )
     lines = from_file.splitlines() if from_file else []
-    known = {**_listed(lines), **_listed(header_list), **(header_dict or {})}
+    known = {**_read_headers(lines), **_read_headers(header_list), **(header_dict or {})}
     known |= {"User-Agent": agent} if agent else {}
     if auth:
         username, password = (str(one) for one in auth)
@@ -148,7 +148,7 @@ def query(
     if headers:
         result["headers"] = kept
     if decode:
-        result["dict"] = _decoded(str(result["body"]), decode_type, str(kept.get("Content-Type", "")))
+        result["dict"] = _decode_body(str(result["body"]), decode_type, str(kept.get("Content-Type", "")))
     if text:
         result["text"] = result["body"]
     _keep(text_out, body)
@@ -157,7 +157,7 @@ def query(
     return result
 
 
-def _rendered(
+def _render(
     ctx: Context, text: str, how: tuple[bool, str | None], values: Mapping[str, object] | None
 ) -> str:
     render, engine = how
@@ -181,7 +181,7 @@ def _keep(path: str | None, data: bytes) -> None:
         files.write(absolute(path), data, files.Attributes(mode=0o600))
 
 
-def _listed(headers: list[str] | None) -> dict[str, str]:
+def _read_headers(headers: list[str] | None) -> dict[str, str]:
     """``["Name: value"]`` as a mapping."""
     pairs = (line.partition(":") for line in headers or [])
     return {name.strip(): value.strip() for name, _, value in pairs}
@@ -238,7 +238,7 @@ def _request(
     return Request(url, sent, known, method=method.upper())
 
 
-def _decoded(body: str, kind: str, content_type: str) -> object:
+def _decode_body(body: str, kind: str, content_type: str) -> object:
     from saltern.modules.lib.data_formats import READERS
 
     if kind == "auto":

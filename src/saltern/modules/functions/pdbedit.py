@@ -8,7 +8,7 @@ from saltern.modules.api.refused import Refused
 from saltern.modules.lib.accounts import nt_hash, samba
 
 
-def _brought(ctx: Context, want: samba.DesiredAccount) -> dict[str, str]:
+def _set_account(ctx: Context, want: samba.DesiredAccount) -> dict[str, str]:
     """Set an account. Returns the outcome in one word, or the error."""
     try:
         todo = samba.differs(ctx, want).get(want.login)
@@ -126,7 +126,7 @@ def create(
     """
     if not password:
         raise Refused("an account needs a password")
-    return _brought(
+    return _set_account(
         ctx,
         samba.desired_account(
             login, password=password, password_hashed=password_hashed, machine=machine_account
@@ -179,7 +179,7 @@ def modify(
         "fullname": fullname,
         "account_desc": account_desc,
     }
-    return _brought(
+    return _set_account(
         ctx,
         samba.desired_account(
             login,

@@ -95,7 +95,7 @@ def items(ctx: Context, /, *keys: str, **_: object) -> object:
                     8080
         ```
     """
-    return _picked(ctx, keys, "", ":") if keys else fresh(ctx.pillar)
+    return _pick(ctx, keys, "", ":") if keys else fresh(ctx.pillar)
 
 
 @function
@@ -113,10 +113,10 @@ def item(ctx: Context, /, *keys: str, default: object = "", delimiter: str = ":"
                 8080
         ```
     """
-    return _picked(ctx, keys, default, delimiter)
+    return _pick(ctx, keys, default, delimiter)
 
 
-def _picked(ctx: Context, keys: tuple[str, ...], default: object, delimiter: str) -> dict[str, object]:
+def _pick(ctx: Context, keys: tuple[str, ...], default: object, delimiter: str) -> dict[str, object]:
     from saltern.targeting.traverse import traverse
 
     return {key: fresh(traverse(ctx.pillar, key, default, delimiter)) for key in keys}
@@ -270,12 +270,12 @@ def obfuscate(ctx: Context, /, *keys: str, **_: object) -> object:
                     <int>
         ```
     """
-    return _masked(items(ctx, *keys))
+    return _mask(items(ctx, *keys))
 
 
-def _masked(value: object) -> object:
+def _mask(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: _masked(inner) for key, inner in value.items()}
+        return {key: _mask(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_masked(inner) for inner in value]
+        return [_mask(inner) for inner in value]
     return KINDS.get(type(value), f"<{type(value).__name__}>")

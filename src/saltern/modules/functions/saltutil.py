@@ -144,8 +144,8 @@ def runner(
     """
     from saltern.modules.lib.orchestration.calls import next_token, orchestration_of
 
-    found = orchestration_of(ctx).runner(name, _listed(arg), {**(kwarg or {}), **kwargs}, next_token(ctx))
-    return _returned(found, full=full_return)
+    found = orchestration_of(ctx).runner(name, _as_list(arg), {**(kwarg or {}), **kwargs}, next_token(ctx))
+    return _format_return(found, full=full_return)
 
 
 @function
@@ -167,8 +167,8 @@ def wheel(
     """
     from saltern.modules.lib.orchestration.calls import orchestration_of
 
-    found = orchestration_of(ctx).wheel(name, _listed(arg), {**(kwarg or {}), **kwargs})
-    return _returned(found, full=True)
+    found = orchestration_of(ctx).wheel(name, _as_list(arg), {**(kwarg or {}), **kwargs})
+    return _format_return(found, full=True)
 
 
 @function
@@ -209,7 +209,7 @@ def cmd(
         tgt,
         tgt_type,
         fun,
-        _listed(arg),
+        _as_list(arg),
         keywords,
         timeout=timeout or 0,
         full=full_return,
@@ -221,10 +221,10 @@ OPTIONS = frozenset({"ret", "ret_config", "ret_kwargs", "ssh", "roster", "expect
 """Keywords that are not arguments of the called function."""
 
 
-def _listed(arg: object) -> list[object]:
+def _as_list(arg: object) -> list[object]:
     return list(arg) if isinstance(arg, list | tuple) else [] if arg is None else [arg]
 
 
-def _returned(found: RunnerReturn, *, full: bool) -> object:
+def _format_return(found: RunnerReturn, *, full: bool) -> object:
     """The value, or Salt's mapping around it."""
     return {"return": found.value, "success": found.is_ok, "jid": found.jid} if full else found.value

@@ -30,12 +30,12 @@ def _answer(comment: str, changes: Mapping[str, object] | None = None, *, fine: 
     return {"comment": comment, "changes": dict(changes or {}), "result": fine}
 
 
-def _wanted(ctx: Context, name: str, given: Mapping[str, object]) -> dict[str, object]:
+def _wanted_job(ctx: Context, name: str, given: Mapping[str, object]) -> dict[str, object]:
     of_job = {key: value for key, value in given.items() if key not in AROUND and not key.startswith("__")}
     return job(name, of_job, store.whens(ctx))
 
 
-def _known(ctx: Context, place: str = "") -> store.Schedule:
+def _known_schedule(ctx: Context, place: str = "") -> store.Schedule:
     """The schedule from all places; the schedule file overrides the others."""
     found: store.Schedule = {}
     for read in PLACES[place]:
@@ -70,7 +70,7 @@ def list_jobs(
         raise BadArgument(f"where cannot be {where!r}; it is 'pillar' or 'opts'")
     chosen = {
         name: plain(one)
-        for name, one in store.jobs(_known(ctx, where or "")).items()
+        for name, one in store.jobs(_known_schedule(ctx, where or "")).items()
         if (show_all or not name.startswith("__")) and (show_disabled or one.get("enabled", True))
     }
     if not return_yaml:
@@ -94,7 +94,7 @@ def is_enabled(ctx: Context, name: str | None = None) -> object:
             True
         ```
     """
-    known = _known(ctx)
+    known = _known_schedule(ctx)
     if not name:
         return known.get("enabled", True) is not False
     found = store.jobs(known).get(name, {})
@@ -115,7 +115,7 @@ def build_schedule_item(ctx: Context, /, name: str, **kwargs: object) -> Reply:
         ```
     """
     try:
-        return _wanted(ctx, name, kwargs)
+        return _wanted_job(ctx, name, kwargs)
     except BadArgument as problem:
         return {"comment": str(problem), "result": False}
 
@@ -135,9 +135,9 @@ def add(ctx: Context, /, name: str, **kwargs: object) -> Reply:
     """
 
     def change() -> Reply:
-        if name in store.jobs(_known(ctx)):
+        if name in store.jobs(_known_schedule(ctx)):
             return _answer(f"Job {name} already exists in schedule.", fine=False)
-        wanted = _wanted(ctx, name, kwargs)
+        wanted = _wanted_job(ctx, name, kwargs)
         if kwargs.get("test"):
             return _answer(f"Job: {name} would be added to schedule.")
         store.put(ctx, name, wanted)
@@ -179,7 +179,7 @@ def modify(ctx: Context, /, name: str, **kwargs: object) -> Reply:
 
     def change() -> Reply:
         old = plain(_own(ctx, name))
-        new = _wanted(ctx, name, {"function": old.get("function"), **kwargs})
+        new = _wanted_job(ctx, name, {"function": old.get("function"), **kwargs})
         if old == new:
             return _answer(f"Job {name} in correct state")
         changes = {name: {"old": old, "new": new}}
@@ -339,12 +339,12 @@ def save(ctx: Context, /, **kwargs: object) -> Reply:
     """
     if kwargs.get("test"):
         return {"comment": "Schedule would be saved.", "result": True}
-    return {key: value for key, value in _or_problem(lambda: _checked(ctx)).items() if key != "changes"}
+    return {key: value for key, value in _or_problem(lambda: _check_jobs(ctx)).items() if key != "changes"}
 
 
-def _checked(ctx: Context) -> Reply:
+def _check_jobs(ctx: Context) -> Reply:
     for name, one in store.jobs(store.read(ctx)).items():
-        _wanted(ctx, name, plain(one))
+        _wanted_job(ctx, name, plain(one))
     return _answer("Schedule (non-pillar items) saved.")
 
 
@@ -357,6 +357,6 @@ def reload_schedule(ctx: Context) -> Reply:
         $ saltern call schedule.reload
         ```
     """
-    found = _or_problem(lambda: _checked(ctx))
+    found = _or_problem(lambda: _check_jobs(ctx))
     comment = "Reloaded schedule from configuration." if found["result"] else found["comment"]
     return {"comment": [comment], "result": found["result"]}

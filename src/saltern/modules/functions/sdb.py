@@ -28,7 +28,7 @@ def get(ctx: Context, uri: str, strict: bool = False) -> object:
             sdb://os/HOME
         ```
     """
-    found = _asked(uri, lambda: sdb.get(uri, _opts(ctx)))
+    found = _ask(uri, lambda: sdb.get(uri, _opts(ctx)))
     if strict and found == uri:
         raise Refused(f"{uri}: the configuration has no such profile with a driver")
     return found
@@ -48,7 +48,7 @@ def set_(ctx: Context, uri: str, value: object) -> object:
             False
         ```
     """
-    return _asked(uri, lambda: sdb.put(uri, value, _opts(ctx)))
+    return _ask(uri, lambda: sdb.put(uri, value, _opts(ctx)))
 
 
 @function
@@ -62,7 +62,7 @@ def delete(ctx: Context, uri: str) -> object:
             False
         ```
     """
-    return _asked(uri, lambda: sdb.delete(uri, _opts(ctx)))
+    return _ask(uri, lambda: sdb.delete(uri, _opts(ctx)))
 
 
 @function
@@ -93,7 +93,7 @@ def _opts(ctx: Context) -> Mapping[str, Any]:
     return {**ctx.run.opts, "pillar": ctx.pillar}
 
 
-def _asked(uri: str, work: Callable[[], object]) -> object:
+def _ask(uri: str, work: Callable[[], object]) -> object:
     try:
         return work()
     except sdb.SdbError as problem:

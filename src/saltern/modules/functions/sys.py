@@ -20,7 +20,7 @@ def _names(ctx: Context) -> list[str]:
     return sorted(map(str, functions)) if isinstance(functions, Iterable) else []
 
 
-def _chosen(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
+def _chosen_names(ctx: Context, patterns: tuple[str, ...]) -> list[str]:
     """All names, or those whose name or module matches one of the patterns."""
     names = _names(ctx)
     if not patterns:
@@ -60,7 +60,7 @@ def list_functions(ctx: Context, /, *patterns: str, **_: object) -> list[str]:
             - sysctl.show
         ```
     """
-    return _chosen(ctx, patterns)
+    return _chosen_names(ctx, patterns)
 
 
 @function
@@ -72,7 +72,7 @@ def doc(ctx: Context, /, *patterns: str) -> dict[str, str]:
         $ saltern call sys.doc hosts.get_ip
         ```
     """
-    return {name: _body(ctx, name).__doc__ or "" for name in _chosen(ctx, patterns)}
+    return {name: _body(ctx, name).__doc__ or "" for name in _chosen_names(ctx, patterns)}
 
 
 def _body(ctx: Context, name: str) -> Callable[..., object]:
@@ -107,7 +107,7 @@ def argspec(ctx: Context, module: str = "") -> dict[str, dict[str, object]]:
     import inspect
 
     result: dict[str, dict[str, object]] = {}
-    for name in _chosen(ctx, (module,) if module else ()):
+    for name in _chosen_names(ctx, (module,) if module else ()):
         try:
             spec = inspect.getfullargspec(_body(ctx, name))
         except TypeError:

@@ -50,7 +50,7 @@ def install(
             return False
         return slaves is None or group.followers.get(path, {}) == wanted
 
-    return _settled(
+    return _settle(
         ctx,
         name,
         offered,
@@ -81,7 +81,7 @@ def remove(ctx: Context, name: str, *, path: str) -> Result:
             - path: /opt/nano/bin/nano
         ```
     """
-    return _settled(
+    return _settle(
         ctx,
         name,
         lambda group: group is None or path not in group.choices,
@@ -108,7 +108,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
         ```
     """
 
-    def refused(group: Group | None) -> str:
+    def refusal(group: Group | None) -> str:
         if group is None:
             return f"Alternative {name} does not exist; create it with alternatives.install"
         if path not in group.choices:
@@ -116,7 +116,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
             return f"{path} is not offered for {name}; offered are {there}"
         return ""
 
-    return _settled(
+    return _settle(
         ctx,
         name,
         lambda group: group is not None and group.value == path,
@@ -124,7 +124,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
         changes=lambda _: {"path": path},
         words=("{} is already set", "{} will be set", "{} is now set"),
         what=path,
-        refused=refused,
+        refused=refusal,
     )
 
 
@@ -141,7 +141,7 @@ def auto(ctx: Context, name: str) -> Result:
           alternatives.auto: []
         ```
     """
-    return _settled(
+    return _settle(
         ctx,
         name,
         lambda group: group is not None and group.mode == "auto",
@@ -161,7 +161,7 @@ def _slaves(given: dict[str, object] | None) -> tuple[Slave, ...]:
     return tuple(found)
 
 
-def _settled(
+def _settle(
     ctx: Context,
     name: str,
     good: Callable[[Group | None], bool],

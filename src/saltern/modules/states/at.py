@@ -46,16 +46,16 @@ def present(
         raise Refused("unique_tag needs a tag")
     one_line(tag or "", "tag")
 
-    def found() -> Queued | None:
+    def find() -> Queued | None:
         return next(
             (one for one in at_queue.queued_jobs(ctx) if _matches(one, text, tag or "", unique_tag)), None
         )
 
     return bring(
         ctx,
-        lambda: {} if found() else {"job": text, "timespec": timespec, "tag": tag or ""},
+        lambda: {} if find() else {"job": text, "timespec": timespec, "tag": tag or ""},
         lambda _: at_queue.submit(ctx, text, timespec, tag=tag or "", user=user),
-        facts=lambda: {"name": name, "queued": [one.asdict() for one in filter(None, [found()])]},
+        facts=lambda: {"name": name, "queued": [one.asdict() for one in filter(None, [find()])]},
         words=Words(f"job {name} is queued", f"job {name} would be queued", f"job {name} was queued"),
     )
 
@@ -98,7 +98,7 @@ def absent(
     if (jobid, tag, runas, *times) == (None,) * 8 and name != "all":
         raise Refused("give jobid, tag or runas, or the name 'all'")
 
-    def found() -> list[int]:
+    def find() -> list[int]:
         return [
             one.job
             for one in at_queue.queued_jobs(ctx)
@@ -108,9 +108,9 @@ def absent(
 
     return bring(
         ctx,
-        lambda: {"removed": jobs} if (jobs := found()) else {},
-        lambda _: at_queue.remove(ctx, found()),
-        facts=lambda: {"name": name, "queued": found()},
+        lambda: {"removed": jobs} if (jobs := find()) else {},
+        lambda _: at_queue.remove(ctx, find()),
+        facts=lambda: {"name": name, "queued": find()},
         words=Words("No such job is queued", "Jobs would be removed", "Jobs were removed"),
     )
 

@@ -98,15 +98,15 @@ def absent(ctx: Context, /, name: str, *, driver: str | None = None) -> Result:
     """
     docker = engine(ctx)
 
-    def found() -> Seen | None:
+    def find() -> Seen | None:
         seen = _find(docker, name)
         return None if seen is None or _other_driver(seen, driver) else seen
 
-    if found():
+    if find():
         _refuse_used(docker, name)
     return bring(
         ctx,
-        lambda: {"removed": name} if found() else {},
+        lambda: {"removed": name} if find() else {},
         lambda _: _remove(docker, name),
         facts=lambda: _facts(name, _find(docker, name)),
         words=Words(

@@ -41,7 +41,7 @@ def setenv(
     """
     if permanent:
         raise Refused("permanent is for Windows; manage /etc/environment with file.keyvalue here")
-    named = _wanted(name, value, false_unsets=false_unsets)
+    named = _wanted_variables(name, value, false_unsets=false_unsets)
     nothing: str | None = None if false_unsets else ""
     wanted = {**(dict.fromkeys(os.environ, nothing) if clear_all else {}), **named}
 
@@ -63,7 +63,7 @@ def setenv(
     )
 
 
-def _wanted(name: str, value: object, *, false_unsets: bool) -> dict[str, str | None]:
+def _wanted_variables(name: str, value: object, *, false_unsets: bool) -> dict[str, str | None]:
     """The variables and their values; None for variables to remove."""
     given = value if isinstance(value, Mapping) else {name: value}
     wanted: dict[str, str | None] = {}

@@ -52,7 +52,7 @@ def send(
             - with_grains: [id, os]
         ```
     """
-    tag = _checked(name)
+    tag = _check_tag(name)
     said = {**(data or {}), **kwargs}
     facts: dict[str, object] = {"tag": tag, "data": said}
     changes = dict(facts) if show_changed else {}
@@ -63,7 +63,7 @@ def send(
     return Result(outcome=Outcome.OK, comment="Event fired", changes=changes, data=facts)
 
 
-def _checked(tag: str) -> str:
+def _check_tag(tag: str) -> str:
     if not tag.strip() or "\n" in tag:
         raise Refused(f"{tag!r} cannot be the tag of an event; use a text such as shop/deploy/done")
     return tag
@@ -101,7 +101,7 @@ def wait(
               - file: /etc/motd
         ```
     """
-    facts: dict[str, object] = {"tag": _checked(name), "data": data or {}}
+    facts: dict[str, object] = {"tag": _check_tag(name), "data": data or {}}
     return Result(outcome=Outcome.OK, comment="Nothing watched has changed", data=facts)
 
 

@@ -97,10 +97,10 @@ def _argv(ctx: Context, command: str | list[str]) -> list[str]:
     argv = words(command) if isinstance(command, str) else list(command)
     if not argv:
         raise BadArgument("the command is empty")
-    return [_placed(ctx, word) if word.startswith("salt://") else word for word in argv]
+    return [_path_on_disk(ctx, word) if word.startswith("salt://") else word for word in argv]
 
 
-def _placed(ctx: Context, word: str) -> str:
+def _path_on_disk(ctx: Context, word: str) -> str:
     found = on_disk(ctx, word)
     if found is None:
         raise BadArgument(f"{word} is not in the environment {ctx.env!r}")

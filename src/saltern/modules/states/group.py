@@ -54,7 +54,7 @@ def present(
         ```
     """
     checked_name(name, "group")
-    want = _desired(gid, addusers, delusers, members)
+    want = _desired_group(gid, addusers, delusers, members)
     have = records.group(ctx, name, local=local)
     if not non_unique and (have is None or have.gid != gid):
         _number_is_free(ctx, name, gid)
@@ -80,7 +80,7 @@ def present(
     )
 
 
-def _desired(
+def _desired_group(
     gid: int | None, add: list[str] | None, remove: list[str] | None, members: list[str] | None
 ) -> DesiredGroup:
     if members is not None and (add or remove):

@@ -95,19 +95,19 @@ def absent(ctx: Context, name: str, *, ip: list[str] | None = None) -> Result:
     """
     addresses = None if ip is None else [hosts.checked_ip(one) for one in ip]
 
-    def found() -> list[str]:
+    def find() -> list[str]:
         have = hosts.read(ctx).addresses_of(name)
         return [address for address in have if addresses is None or address in addresses]
 
     def act(_: Changes) -> None:
         table = hosts.read(ctx)
-        for address in found():
+        for address in find():
             table = table.without_name(address, name)
         hosts.write(ctx, table)
 
     return bring(
         ctx,
-        lambda: {"host": name} if found() else {},
+        lambda: {"host": name} if find() else {},
         act,
         facts=lambda: _facts(ctx, name),
         words=Words(f"Host {name} is absent", f"Host {name} would be removed", f"Host {name} was removed"),

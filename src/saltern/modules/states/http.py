@@ -69,7 +69,7 @@ class Asked:
         return wrong
 
 
-def _asked(
+def _ask(
     ctx: Context,
     name: str,
     match: object,
@@ -138,7 +138,7 @@ def query(
     given = {**kwargs, "method": method}
 
     def ask() -> Result:
-        return _asked(ctx, url, match, match_type, status, status_type, given)
+        return _ask(ctx, url, match, match_type, status, status_type, given)
 
     if wait_for is None:
         return ask()

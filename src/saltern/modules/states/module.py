@@ -74,7 +74,7 @@ def run(ctx: Context, /, name: str, **kwargs: object) -> Result:
         listed = ", ".join(call.name for call in calls)
         comment = f"Function{'s' if len(calls) > 1 else ''} {listed} to be executed."
         return would_change(comment)
-    return _called(ctx, calls)
+    return _call_all(ctx, calls)
 
 
 def _calls(name: str, kwargs: Mapping[str, object]) -> list[Call]:
@@ -104,7 +104,7 @@ def _older(name: str, kwargs: Mapping[str, object]) -> Call:
     return Call(function, given, keywords, "ret")
 
 
-def _called(ctx: Context, calls: list[Call]) -> Result:
+def _call_all(ctx: Context, calls: list[Call]) -> Result:
     """Call the functions in order; a failure does not stop the others."""
     changes: dict[str, object] = {}
     answers: dict[str, object] = {}
@@ -117,7 +117,7 @@ def _called(ctx: Context, calls: list[Call]) -> Result:
             wrong.append(f"'{call.name}' failed: {problem}")
             continue
         answers[call.shown] = answer
-        if why := _failed(call, answer):
+        if why := _failure_reason(call, answer):
             wrong.append(f"'{call.name}' failed: {why}")
         else:
             right.append(f"{call.name}: {_short(answer)}")
@@ -126,7 +126,7 @@ def _called(ctx: Context, calls: list[Call]) -> Result:
     return Result(outcome=outcome, comment="\n".join((*wrong, *right)), changes=changes, data=answers)
 
 
-def _failed(call: Call, answer: object) -> str:
+def _failure_reason(call: Call, answer: object) -> str:
     """Why the return value is a failure; empty if it is not. For ``state.apply``, one failed state is
     enough.
     """

@@ -85,11 +85,13 @@ def present(
             raise Refused(
                 f"there is no user {user}@{host} to grant anything to; create it with mysql_user.present"
             )
-        revoking = _revoking(wanted, have) if revoke_first else []
+        revoking = _revoke_statements(wanted, have) if revoke_first else []
         needs_ssl = [] if grants.ssl_holds(have.account, ssl) else grants.ssl_statements(wanted, ssl)
-        client.ask(ctx, server, *revoking, *_granting(wanted, have, revoke_first=revoke_first), *needs_ssl)
+        client.ask(
+            ctx, server, *revoking, *_grant_statements(wanted, have, revoke_first=revoke_first), *needs_ssl
+        )
 
-    what = f"{_shown(grant)} on {database} to {user}@{host}"
+    what = f"{_shown_grant(grant)} on {database} to {user}@{host}"
     return bring(
         ctx,
         differs,
@@ -102,7 +104,7 @@ def present(
     )
 
 
-def _granting(wanted: DesiredGrant, have: Held, *, revoke_first: bool) -> list[str]:
+def _grant_statements(wanted: DesiredGrant, have: Held, *, revoke_first: bool) -> list[str]:
     """The missing privileges; all of them if ALL was too much and has just been revoked."""
     some = grants.missing_privileges(wanted, have)
     if revoke_first and ALL in grants.surplus(have):
@@ -110,11 +112,11 @@ def _granting(wanted: DesiredGrant, have: Held, *, revoke_first: bool) -> list[s
     return grants.grant_statements(wanted, some, option=wanted.option and not have.option)
 
 
-def _revoking(wanted: DesiredGrant, have: Held) -> list[str]:
+def _revoke_statements(wanted: DesiredGrant, have: Held) -> list[str]:
     return grants.revoke_statements(wanted, have, grants.surplus(have), option=not wanted.option)
 
 
-def _shown(grant: str | Sequence[str]) -> str:
+def _shown_grant(grant: str | Sequence[str]) -> str:
     return grant if isinstance(grant, str) else ", ".join(grant)
 
 
@@ -178,7 +180,7 @@ def absent(
         taken = grants.shared_privileges(wanted, have)
         client.ask(ctx, server, *grants.revoke_statements(wanted, have, taken, option=wanted.option))
 
-    what = f"{_shown(grant)} on {database} for {user}@{host}"
+    what = f"{_shown_grant(grant)} on {database} for {user}@{host}"
     return bring(
         ctx,
         differs,

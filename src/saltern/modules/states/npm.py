@@ -18,7 +18,7 @@ from saltern.modules.lib.npm import QUIET, Npm, decode_output, npm_for, packages
 EXACT = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.-]+)?")
 
 
-def _fitting(ctx: Context, npm: Npm, spec: str) -> list[str]:
+def _matching_versions(ctx: Context, npm: Npm, spec: str) -> list[str]:
     """All versions in the registry that match the specification."""
     reported = npm.out(ctx, "view", spec, "version", what=f"cannot find {spec}")
     return (
@@ -34,7 +34,7 @@ def _satisfied(ctx: Context, npm: Npm, spec: str, present: Mapping[str, str]) ->
         return True
     if EXACT.fullmatch(version):
         return present[name] == version.removeprefix("v")
-    return present[name] in _fitting(ctx, npm, spec)
+    return present[name] in _matching_versions(ctx, npm, spec)
 
 
 def _specs(name: str, pkgs: object) -> list[str]:
@@ -87,7 +87,7 @@ def installed(
     changes = {"old": old, "new": todo} if todo else {}
     if todo and ctx.test:
         for spec in filter(lambda one: split(one)[0], todo):
-            _fitting(ctx, npm, spec)  # fail as npm would if the registry has no such version
+            _matching_versions(ctx, npm, spec)  # fail as npm would if the registry has no such version
     if todo and not ctx.test:
         npm.out(ctx, "install", "--", *todo, what=f"Error installing {', '.join(todo)}")
     after = packages(ctx, npm)

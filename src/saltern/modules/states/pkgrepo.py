@@ -181,12 +181,12 @@ def _settle(
         choose.stale(ctx)
         if not ctx.test:
             plan.act()
-            ctx.warnings += _fetched(ctx, trust=fetch.trust) if fetch.wanted else ()
+            ctx.warnings += _update_lists(ctx, trust=fetch.trust) if fetch.wanted else ()
     said = Words(already, COMMENT.format(name, would), done)
     return result_of(ctx, mask(plan.changes), said, mask(plan.data))
 
 
-def _fetched(ctx: Context, *, trust: bool) -> tuple[str, ...]:
+def _update_lists(ctx: Context, *, trust: bool) -> tuple[str, ...]:
     """Update the package lists; a warning if that fails, since another repository may be the cause."""
     try:
         choose.refresh(ctx, again=True, trust=trust)

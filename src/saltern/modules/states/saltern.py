@@ -69,10 +69,10 @@ def updated(
     if ctx.test:
         comment = f"saltern would be updated to {wanted.version}"
         return would_change(comment, changes, _facts(slots))
-    return _built(ctx, wanted, slots, deadline)
+    return _build(ctx, wanted, slots, deadline)
 
 
-def _built(ctx: Context, wanted: Wanted, root: str, deadline: float) -> Result:
+def _build(ctx: Context, wanted: Wanted, root: str, deadline: float) -> Result:
     slot = kept.spare(root)
     place = os.path.join(root, slot)
     install(ctx, place, wanted)

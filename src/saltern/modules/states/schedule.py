@@ -186,7 +186,7 @@ def absent(ctx: Context, /, name: str, **_: Ignored) -> Result:
     )
 
 
-def _switched(ctx: Context, name: str, *, on: bool) -> Result:
+def _switch(ctx: Context, name: str, *, on: bool) -> Result:
     """Set ``enabled`` of a job, which must exist to be enabled."""
     word = "enabled" if on else "disabled"
     store.check_own(ctx, name)
@@ -222,7 +222,7 @@ def enabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
           schedule.enabled: []
         ```
     """
-    return _switched(ctx, name, on=True)
+    return _switch(ctx, name, on=True)
 
 
 @state
@@ -238,4 +238,4 @@ def disabled(ctx: Context, /, name: str, **_: Ignored) -> Result:
           schedule.disabled: []
         ```
     """
-    return _switched(ctx, name, on=False)
+    return _switch(ctx, name, on=False)

@@ -75,7 +75,7 @@ def running(
         unmask_runtime=unmask_runtime,
         init_delay=init_delay,
     )
-    return _brought(ctx, name, want, Words("is running", "would be started", "was started"), rest)
+    return _bring(ctx, name, want, Words("is running", "would be started", "was started"), rest)
 
 
 @state(removes=True)
@@ -107,7 +107,7 @@ def dead(
         ```
     """
     want = DesiredService(running=False, enabled=enable, sig=sig, no_block=no_block, init_delay=init_delay)
-    return _brought(ctx, name, want, Words("is not running", "would be stopped", "was stopped"), rest)
+    return _bring(ctx, name, want, Words("is not running", "would be stopped", "was stopped"), rest)
 
 
 @state
@@ -124,7 +124,7 @@ def enabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
         ```
     """
     words = Words("is enabled", "would be enabled", "was enabled")
-    return _brought(ctx, name, DesiredService(enabled=True), words, rest)
+    return _bring(ctx, name, DesiredService(enabled=True), words, rest)
 
 
 @state
@@ -141,21 +141,19 @@ def disabled(ctx: Context, /, name: str, **rest: Unused) -> Result:
         ```
     """
     words = Words("is disabled", "would be disabled", "was disabled")
-    return _brought(ctx, name, DesiredService(enabled=False), words, rest)
+    return _bring(ctx, name, DesiredService(enabled=False), words, rest)
 
 
 # Accepted for compatibility with Salt; they have no effect.
 QUIETLY_UNUSED = frozenset({"provider", "timeout", "restart", "runlevels", "skip_verify"})
 
 
-def _unused(rest: Mapping[str, object]) -> tuple[str, ...]:
+def _warn_unused(rest: Mapping[str, object]) -> tuple[str, ...]:
     return unused_warnings(rest, QUIETLY_UNUSED, schema_of(running.body, skip=2).params) if rest else ()
 
 
-def _brought(
-    ctx: Context, name: str, want: DesiredService, words: Words, rest: Mapping[str, object]
-) -> Result:
-    ctx.warnings += _unused(rest)
+def _bring(ctx: Context, name: str, want: DesiredService, words: Words, rest: Mapping[str, object]) -> Result:
+    ctx.warnings += _warn_unused(rest)
     return settle(ctx, name, want, words)
 
 
@@ -173,7 +171,7 @@ def masked(ctx: Context, name: str, *, runtime: bool = False) -> Result:
           service.masked: []
         ```
     """
-    return _masking(ctx, name, wanted=True, runtime=runtime)
+    return _change_mask(ctx, name, wanted=True, runtime=runtime)
 
 
 @state
@@ -190,10 +188,10 @@ def unmasked(ctx: Context, name: str, *, runtime: bool = False) -> Result:
           service.unmasked: []
         ```
     """
-    return _masking(ctx, name, wanted=False, runtime=runtime)
+    return _change_mask(ctx, name, wanted=False, runtime=runtime)
 
 
-def _masking(ctx: Context, name: str, *, wanted: bool, runtime: bool) -> Result:
+def _change_mask(ctx: Context, name: str, *, wanted: bool, runtime: bool) -> Result:
     managing = manager(ctx)
     kind = "runtime masked" if runtime else "masked"
 

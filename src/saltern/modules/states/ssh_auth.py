@@ -30,7 +30,7 @@ def _options(options: object) -> tuple[str, ...]:
     return found
 
 
-def _wanted(
+def _wanted_keys(
     ctx: Context,
     name: str,
     enc: str | None,
@@ -142,7 +142,7 @@ def present(
         ```
     """
     ctx.facts = {"user": user}
-    wanted = _wanted(ctx, name, enc, comment, source, source_hash, options)
+    wanted = _wanted_keys(ctx, name, enc, comment, source, source_hash, options)
     home = _find_home(ctx, user)
     path = ssh.file_of(home, config) if home else config
     lines, changes = merge_keys(ssh.lines_of(path) if home else [], wanted)

@@ -60,7 +60,7 @@ def present(
     old = known.of(lines, where)
     if _right(old, key, fingerprint, enc):
         return _result(ctx, name, path, old, {}, "is already in")
-    new = _wanted(ctx, name, key, fingerprint, port, enc, timeout)
+    new = _wanted_hosts(ctx, name, key, fingerprint, port, enc, timeout)
     changes: dict[str, object] = {
         "old": [host.as_data(name) for host in old] or None,
         "new": [host.as_data(name) for host in new],
@@ -94,7 +94,7 @@ def _right(old: list[Host], key: str | None, fingerprint: str | None, enc: str |
     return bool(old)
 
 
-def _wanted(
+def _wanted_hosts(
     ctx: Context,
     name: str,
     key: str | None,

@@ -35,17 +35,17 @@ def present(ctx: Context, name: str, *, value: object, config: str | None = None
     file = config or sysctl.usual_config()
     sysctl.path_of(name)
 
-    def kept() -> str | None:
+    def kept_value() -> str | None:
         found = settings.values(settings.read(ctx, file)).get(name)
         return None if found is None else sysctl.normal(found)
 
     def differs() -> Changes:
-        return {} if (sysctl.running_value(name), kept()) == (wanted, wanted) else {name: wanted}
+        return {} if (sysctl.running_value(name), kept_value()) == (wanted, wanted) else {name: wanted}
 
     def act(_: Changes) -> None:
         if sysctl.running_value(name) != wanted:
             sysctl.assign(name, wanted)
-        if kept() != wanted:
+        if kept_value() != wanted:
             ctx.host.makedirs(os.path.dirname(file))
             ctx.host.write(file, settings.with_value(settings.read(ctx, file), name, wanted))
 
@@ -56,7 +56,7 @@ def present(ctx: Context, name: str, *, value: object, config: str | None = None
         facts=lambda: {
             "name": name,
             "running": sysctl.running_value(name),
-            "at boot": kept(),
+            "at boot": kept_value(),
             "config": file,
         },
         words=Words(

@@ -25,7 +25,7 @@ WOULD_SUCCEED_CHANGED = "If we weren't testing, this would be successful with ch
 WOULD_FAIL_CHANGED = "If we weren't testing, this would be failed with changes"
 
 
-def _pretended() -> dict[str, object]:
+def _pretended_changes() -> dict[str, object]:
     return {"testing": {"old": "Unchanged", "new": "Something pretended to change"}}
 
 
@@ -80,8 +80,8 @@ def succeed_with_changes(
         ```
     """
     if ctx.test:
-        return would_change(WOULD_SUCCEED_CHANGED, _pretended())
-    return Result(outcome=Outcome.OK, comment=_lines(comment), changes=_pretended(), data=given)
+        return would_change(WOULD_SUCCEED_CHANGED, _pretended_changes())
+    return Result(outcome=Outcome.OK, comment=_lines(comment), changes=_pretended_changes(), data=given)
 
 
 @state
@@ -127,8 +127,8 @@ def fail_with_changes(ctx: Context, /, name: str, *, comment: object = "Failure!
         ```
     """
     if ctx.test:
-        return would_change(WOULD_FAIL_CHANGED, _pretended())
-    return Result(outcome=Outcome.FAILED, comment=_lines(comment), changes=_pretended(), data=given)
+        return would_change(WOULD_FAIL_CHANGED, _pretended_changes())
+    return Result(outcome=Outcome.FAILED, comment=_lines(comment), changes=_pretended_changes(), data=given)
 
 
 @state
@@ -173,19 +173,19 @@ def configurable_test_state(
     reported = _lines(comment)
     if ctx.test:
         reported = reported or "This is a test"
-        outcome = _predicted(changed, fine or not allow_test_mode_failure)
+        outcome = _predict(changed, fine or not allow_test_mode_failure)
     else:
         outcome = Outcome(fine)
     return Result(
         outcome=outcome,
         comment=reported,
-        changes=_pretended() if changed else {},
+        changes=_pretended_changes() if changed else {},
         data=given,
         warnings=_several(warnings),
     )
 
 
-def _predicted(changed: bool, fine: bool) -> Outcome:
+def _predict(changed: bool, fine: bool) -> Outcome:
     if not fine:
         return Outcome.FAILED
     return Outcome.WOULD_CHANGE if changed else Outcome.OK
@@ -320,12 +320,12 @@ def mod_watch(
     return Result(
         outcome=Outcome(result is not False),
         comment="Watch statement fired.",
-        changes={"Requisites with changes": _watched(ctx)},
+        changes={"Requisites with changes": _watched_states(ctx)},
         data=given,
     )
 
 
-def _watched(ctx: Context) -> list[object]:
+def _watched_states(ctx: Context) -> list[object]:
     if ctx.chunk is None:
         return []
     known = labels(ctx.run.chunks)

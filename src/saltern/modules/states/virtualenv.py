@@ -127,10 +127,10 @@ def managed(
             env=environment(env_vars),
         )
         todo = words if named or wanted else []
-        return _managed(ctx, env, how, venv_bin, todo, clear, unused_warnings(rest, MEANINGLESS))
+        return _manage(ctx, env, how, venv_bin, todo, clear, unused_warnings(rest, MEANINGLESS))
 
 
-def _managed(
+def _manage(
     ctx: Context,
     env: Env,
     pip: Pip,

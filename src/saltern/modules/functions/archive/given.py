@@ -22,7 +22,7 @@ def texts(given: object) -> list[str]:
     return [str(part).strip() for part in parts]
 
 
-def found(sources: object, cwd: str | None) -> list[str]:
+def resolve_wildcards(sources: object, cwd: str | None) -> list[str]:
     """The names with wildcards resolved. The program cannot take any of them as an option."""
     from glob import glob
 
@@ -32,7 +32,7 @@ def found(sources: object, cwd: str | None) -> list[str]:
     return [f"./{name}" if name.startswith("-") else name for name in names]
 
 
-def trimmed(names: list[str], trim_output: bool | int) -> list[str]:
+def trim_names(names: list[str], trim_output: bool | int) -> list[str]:
     if trim_output is False or trim_output is None:
         return names
     if not isinstance(trim_output, int):
@@ -40,7 +40,7 @@ def trimmed(names: list[str], trim_output: bool | int) -> list[str]:
     return names[: TRIMMED if trim_output is True else trim_output]
 
 
-def said(
+def output_names(
     ctx: Context, argv: list[str], *, what: str, cwd: str | None = None, user: str | None = None
 ) -> Names:
     """The output of a program on both streams: some report their work on stderr."""

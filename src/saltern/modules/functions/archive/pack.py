@@ -12,7 +12,7 @@ from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.archive.given import Names, found, owner, said
+from saltern.modules.functions.archive.given import Names, output_names, owner, resolve_wildcards
 from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.system import files
 
@@ -34,7 +34,7 @@ def gzip(
         ```
     """
     argv = ["gzip", *(words(options) if options else []), "--", absolute(sourcefile)]
-    return said(ctx, argv, what="gzip failed", user=runas)
+    return output_names(ctx, argv, what="gzip failed", user=runas)
 
 
 @function
@@ -56,7 +56,7 @@ def gunzip(
         ```
     """
     argv = ["gunzip", *(words(options) if options else []), "--", absolute(gzipfile)]
-    return said(ctx, argv, what="gunzip failed", user=runas)
+    return output_names(ctx, argv, what="gunzip failed", user=runas)
 
 
 @function(name="zip")
@@ -92,7 +92,7 @@ def zip_(
     packed = []
     with explain_errors(zip_file):
         with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-            for source in found(sources, root):
+            for source in resolve_wildcards(sources, root):
                 if not cwd and not os.path.isabs(source):
                     raise BadArgument(f"{source!r} is a relative path; give cwd")
                 for path in _below(os.path.join(root, source)):
@@ -139,8 +139,8 @@ def cmd_zip(
             -   adding: list.txt (stored 0%)
         ```
     """
-    argv = ["zip", "-r", absolute(zip_file), *found(sources, cwd)]
-    return said(ctx, argv, what="zip failed", cwd=cwd, user=runas)
+    argv = ["zip", "-r", absolute(zip_file), *resolve_wildcards(sources, cwd)]
+    return output_names(ctx, argv, what="zip failed", cwd=cwd, user=runas)
 
 
 @function
@@ -164,5 +164,5 @@ def rar(
         $ saltern call archive.rar /srv/app.rar list.txt cwd=/srv/app
         ```
     """
-    argv = ["rar", "a", "-idp", "--", absolute(rarfile), *found(sources, cwd)]
-    return said(ctx, argv, what="rar failed", cwd=cwd, user=runas)
+    argv = ["rar", "a", "-idp", "--", absolute(rarfile), *resolve_wildcards(sources, cwd)]
+    return output_names(ctx, argv, what="rar failed", cwd=cwd, user=runas)

@@ -12,7 +12,14 @@ from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import output
-from saltern.modules.functions.archive.given import Names, found, owner, said, texts, trimmed
+from saltern.modules.functions.archive.given import (
+    Names,
+    output_names,
+    owner,
+    resolve_wildcards,
+    texts,
+    trim_names,
+)
 from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.modules.lib.archives import judge, tars, tools, zips
 from saltern.modules.lib.archives.entries import Entry, Meter, limits_of
@@ -61,14 +68,16 @@ def tar(
     argv = ["tar", *given, tarfile]
     if not _extracts(given) or runas or ctx.runas:
         argv += ["-C", dest] if dest else []
-        argv += found(sources, cwd)
-        return said(ctx, argv, what="tar failed", cwd=cwd, user=runas)
+        argv += resolve_wildcards(sources, cwd)
+        return output_names(ctx, argv, what="tar failed", cwd=cwd, user=runas)
     check_options(given)
     path = os.path.join(cwd or "/", tarfile)
     into = os.path.join(cwd or "/", dest or "")
     with explain_errors(tarfile), make_scratch() as scratch:
         judge.check(tars.entries(ctx, path, limits_of(ctx)))
-        printed = said(ctx, [*argv, "-C", scratch.path, *found(sources, cwd)], what="tar failed", cwd=cwd)
+        printed = output_names(
+            ctx, [*argv, "-C", scratch.path, *resolve_wildcards(sources, cwd)], what="tar failed", cwd=cwd
+        )
         _move_in(ctx, scratch.path, path, into)
     return printed
 
@@ -123,7 +132,7 @@ def unzip(
             zips.members(path, limits, password, perms=extract_perms) as all_,
         ):
             wanted = extract((one for one in all_ if one[0].member not in left_out), tree, owner(runas))
-    return trimmed([entry.member for entry in wanted], trim_output)
+    return trim_names([entry.member for entry in wanted], trim_output)
 
 
 @function
@@ -166,7 +175,7 @@ def cmd_unzip(
         argv = ["unzip", "-o", *secret, *given, path, "-d", scratch.path, *left_out]
         printed = output(ctx, argv, what="unzip failed", secrets=[password])
         _move_in(ctx, scratch.path, path, into, owner(runas))
-    return trimmed(printed.replace(scratch.path, into).splitlines(), trim_output)
+    return trim_names(printed.replace(scratch.path, into).splitlines(), trim_output)
 
 
 @function
@@ -200,4 +209,4 @@ def unrar(
         with Rooted(absolute(dest)) as tree, tools.members(ctx, "rar", path, limits) as all_:
             wanted = (one for one in all_ if not any(fnmatchcase(one[0].name, word) for word in patterns))
             done = extract(wanted, tree, owner(runas))
-    return trimmed([entry.name for entry in done], trim_output)
+    return trim_names([entry.name for entry in done], trim_output)

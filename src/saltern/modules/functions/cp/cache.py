@@ -38,11 +38,11 @@ def cache_file(
         ```
     """
     if addresses.is_web(path):
-        return _fetched(ctx, path, source_hash or "", verify_ssl, use_etag)
+        return _fetch(ctx, path, source_hash or "", verify_ssl, use_etag)
     return addresses.on_disk(ctx, path, saltenv) or False
 
 
-def _fetched(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_etag: bool) -> str:
+def _fetch(ctx: Context, url: str, source_hash: str, verify_ssl: bool, use_etag: bool) -> str:
     from saltern.modules.lib.files import sources, web_cache
 
     how = sources.Fetch(

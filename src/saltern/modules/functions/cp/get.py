@@ -55,11 +55,11 @@ def get_file(
         return ""
     data = addresses.read(str(found))
     if template:
-        data = _rendered(ctx, data, path, template, saltenv, values)
+        data = _render(ctx, data, path, template, saltenv, values)
     return _put(data, dest, os.path.basename(path.partition("?")[0]), makedirs)
 
 
-def _rendered(
+def _render(
     ctx: Context, data: bytes, path: str, engine: str, saltenv: str | None, values: Mapping[str, object]
 ) -> bytes:
     text = data.decode("utf-8", "replace")

@@ -16,7 +16,7 @@ from saltern.modules.lib.containers.once import FOREVER
 Moved = dict[str, Any]
 
 
-def _moved(
+def _move(
     docker: Engine, name: str, wanted: str, act: Callable[[], object], *, anyway: bool = False
 ) -> Moved:
     """Act on a container, and return Salt's mapping: success, and the old and new state."""
@@ -43,7 +43,7 @@ def start(ctx: Context, name: str) -> Moved:
         ```
     """
     docker = engine(ctx)
-    return _moved(docker, name, RUNNING, lambda: lifecycle.start(docker, name))
+    return _move(docker, name, RUNNING, lambda: lifecycle.start(docker, name))
 
 
 @function
@@ -66,7 +66,7 @@ def stop(ctx: Context, name: str, timeout: int | None = None, unpause: bool = Fa
             reported = f"Container '{name}' is paused, run with unpause=True to unpause before stopping"
             return {"result": False, "state": {"old": PAUSED, "new": PAUSED}, "comment": reported}
         docker.ask("POST", f"/containers/{name}/unpause")
-    return _moved(docker, name, STOPPED, lambda: lifecycle.stop(docker, name, timeout))
+    return _move(docker, name, STOPPED, lambda: lifecycle.stop(docker, name, timeout))
 
 
 @function
@@ -88,23 +88,23 @@ def restart(ctx: Context, name: str, timeout: int = 10) -> Moved:
         query = {"t": timeout}
         docker.ask("POST", f"/containers/{name}/restart", query, timeout=docker.timeout + timeout)
 
-    return _moved(docker, name, RUNNING, act, anyway=True) | {"restarted": True}
+    return _move(docker, name, RUNNING, act, anyway=True) | {"restarted": True}
 
 
-def _paused(ctx: Context, name: str) -> Moved:
+def _pause(ctx: Context, name: str) -> Moved:
     docker = engine(ctx)
     if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
         reported = f"Container '{name}' is stopped, cannot pause"
         return {"result": False, "state": {"old": before, "new": before}, "comment": reported}
-    return _moved(docker, name, PAUSED, lambda: docker.ask("POST", f"/containers/{name}/pause"))
+    return _move(docker, name, PAUSED, lambda: docker.ask("POST", f"/containers/{name}/pause"))
 
 
-def _unpaused(ctx: Context, name: str) -> Moved:
+def _unpause(ctx: Context, name: str) -> Moved:
     docker = engine(ctx)
     if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
         reported = f"Container '{name}' is stopped, cannot unpause"
         return {"result": False, "state": {"old": before, "new": before}, "comment": reported}
-    return _moved(docker, name, RUNNING, lambda: docker.ask("POST", f"/containers/{name}/unpause"))
+    return _move(docker, name, RUNNING, lambda: docker.ask("POST", f"/containers/{name}/unpause"))
 
 
 @function
@@ -119,7 +119,7 @@ def pause(ctx: Context, name: str) -> Moved:
         $ saltern call docker.pause web
         ```
     """
-    return _paused(ctx, name)
+    return _pause(ctx, name)
 
 
 @function
@@ -134,7 +134,7 @@ def freeze(ctx: Context, name: str) -> Moved:
         $ saltern call docker.freeze web
         ```
     """
-    return _paused(ctx, name)
+    return _pause(ctx, name)
 
 
 @function
@@ -149,7 +149,7 @@ def unpause(ctx: Context, name: str) -> Moved:
         $ saltern call docker.unpause web
         ```
     """
-    return _unpaused(ctx, name)
+    return _unpause(ctx, name)
 
 
 @function
@@ -164,7 +164,7 @@ def unfreeze(ctx: Context, name: str) -> Moved:
         $ saltern call docker.unfreeze web
         ```
     """
-    return _unpaused(ctx, name)
+    return _unpause(ctx, name)
 
 
 @function
@@ -180,7 +180,7 @@ def kill(ctx: Context, name: str) -> Moved:
         ```
     """
     docker = engine(ctx)
-    return _moved(docker, name, STOPPED, lambda: docker.ask("POST", f"/containers/{name}/kill"))
+    return _move(docker, name, STOPPED, lambda: docker.ask("POST", f"/containers/{name}/kill"))
 
 
 @function

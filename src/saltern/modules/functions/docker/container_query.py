@@ -144,14 +144,14 @@ def port(ctx: Context, name: str, private_port: str | None = None) -> dict[str, 
     """
     docker = engine(ctx)
     if not any(sign in name for sign in "*?["):
-        return _published(the(docker, name), private_port)
+        return _published_ports(the(docker, name), private_port)
     from fnmatch import fnmatch
 
     names = [one for one in list_containers.body(ctx, all=True) if fnmatch(one, name)]
-    return {one: _published(the(docker, one), private_port) for one in names}
+    return {one: _published_ports(the(docker, one), private_port) for one in names}
 
 
-def _published(seen: Seen, private_port: str | None) -> dict[str, Any]:
+def _published_ports(seen: Seen, private_port: str | None) -> dict[str, Any]:
     found: dict[str, Any] = (seen.get("NetworkSettings") or {}).get("Ports") or {}
     asked = None if private_port is None else str(private_port)  # a template may give a number
     wanted = asked if asked is None or "/" in asked else f"{asked}/tcp"

@@ -128,7 +128,7 @@ def export(
         $ saltern call docker.export web /srv/web.tar
         ```
     """
-    return _saved(
+    return _save_image(
         ctx, f"/containers/{lifecycle.check_name(name)}/export", path, overwrite, makedirs, compression
     )
 
@@ -156,21 +156,21 @@ def save(
         $ saltern call docker.save busybox:1.36 /srv/busybox.tar
         ```
     """
-    return _saved(ctx, f"/images/{images.check_name(name)}/get", path, overwrite, makedirs, compression)
+    return _save_image(ctx, f"/images/{images.check_name(name)}/get", path, overwrite, makedirs, compression)
 
 
-def _saved(
+def _save_image(
     ctx: Context, asked: str, path: str, overwrite: bool, makedirs: bool, compression: str | None
 ) -> dict[str, Any]:
     if compression is not None and compression not in COMPRESSIONS:
         raise Refused(f"compression is gzip, bz2 or xz, not {compression!r}")
     _place(ctx, path, overwrite, makedirs)
     data = engine(ctx).ask("GET", asked, timeout=images.LONG).body
-    ctx.host.write(path, _packed(data, compression))
+    ctx.host.write(path, _compress(data, compression))
     return {"Path": path, "Size": os.path.getsize(path)}
 
 
-def _packed(data: bytes, compression: str | None) -> bytes:
+def _compress(data: bytes, compression: str | None) -> bytes:
     if compression is None:
         return data
     from importlib import import_module

@@ -170,10 +170,10 @@ def dangling(ctx: Context, prune: bool = False, force: bool = False) -> object:
     docker = engine(ctx)
     found: list[dict[str, Any]] = docker.get("/images/json", {"filters": {"dangling": ["true"]}})
     keys = [one["Id"] for one in found]
-    return {key: _pruned(docker, key, force) for key in keys} if prune else keys
+    return {key: _prune_image(docker, key, force) for key in keys} if prune else keys
 
 
-def _pruned(docker: Engine, key: str, force: bool) -> dict[str, object]:
+def _prune_image(docker: Engine, key: str, force: bool) -> dict[str, object]:
     try:
         store.remove(docker, key, force=force)
     except Refused as problem:

@@ -16,7 +16,7 @@ from saltern.modules.lib.containers.stream import output
 from saltern.modules.lib.containers.values import words
 
 
-def _executed(ctx: Context, name: str, cmd: object, stdin: str | None, user: str | None) -> dict[str, Any]:
+def _execute(ctx: Context, name: str, cmd: object, stdin: str | None, user: str | None) -> dict[str, Any]:
     docker = engine(ctx)
     container = the(docker, name)["Id"]
     body = {
@@ -62,7 +62,7 @@ def run(
         $ saltern call docker.run web 'ls /etc'
         ```
     """
-    done = _executed(ctx, name, cmd, stdin, user)
+    done = _execute(ctx, name, cmd, stdin, user)
     return "\n".join(part for part in (done["stdout"], done["stderr"]) if part)
 
 
@@ -89,7 +89,7 @@ def run_all(
         $ saltern call docker.run_all web 'ls /etc'
         ```
     """
-    return _executed(ctx, name, cmd, stdin, user)
+    return _execute(ctx, name, cmd, stdin, user)
 
 
 @function
@@ -115,7 +115,7 @@ def run_stdout(
         $ saltern call docker.run_stdout web 'cat /etc/hostname'
         ```
     """
-    return str(_executed(ctx, name, cmd, stdin, user)["stdout"])
+    return str(_execute(ctx, name, cmd, stdin, user)["stdout"])
 
 
 @function
@@ -141,7 +141,7 @@ def run_stderr(
         $ saltern call docker.run_stderr web 'ls /none'
         ```
     """
-    return str(_executed(ctx, name, cmd, stdin, user)["stderr"])
+    return str(_execute(ctx, name, cmd, stdin, user)["stderr"])
 
 
 @function
@@ -167,4 +167,4 @@ def retcode(
         $ saltern call docker.retcode web 'test -e /etc/passwd'
         ```
     """
-    return int(_executed(ctx, name, cmd, stdin, user)["retcode"])
+    return int(_execute(ctx, name, cmd, stdin, user)["retcode"])

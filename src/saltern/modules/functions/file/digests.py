@@ -7,7 +7,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.errors import expanded, explain_errors
+from saltern.modules.functions.file.errors import expand_home, explain_errors
 from saltern.modules.lib.files.facts import digest
 from saltern.modules.lib.files.sources import FORMS
 from saltern.system import files
@@ -15,7 +15,7 @@ from saltern.system import files
 
 def digest_of(path: str, form: str) -> str:
     with explain_errors(path):
-        data = files.read(expanded(path))
+        data = files.read(expand_home(path))
     if data is None:
         raise BadArgument(f"{path}: no such file")
     try:

@@ -21,7 +21,7 @@ from saltern.modules.lib.files.write import back_up
 from saltern.system import files
 
 
-def _edited(
+def _write_edit(
     ctx: Context, path: str, new: str, backup: object, show: bool = True, encoding: str | None = None
 ) -> str | bool:
     """Write the text if it differs. Returns the difference, or whether there was one."""
@@ -91,7 +91,7 @@ def replace(
         new = replacer(search, str(repl), int(count), backslash_literal, put, str(extra))(old)
         if dry_run:
             return unified_diff_of(old, new) if show_changes else new != old
-        return _edited(ctx, path, new, backup, show_changes, encoding)
+        return _write_edit(ctx, path, new, backup, show_changes, encoding)
 
 
 @function
@@ -129,7 +129,7 @@ def line(
         return False
     order = Order(content or "", match or content or "", location or "", before or "", after or "", indent)
     with explain_errors(path):
-        return _edited(ctx, path, changer(mode, order)(read_text(full)), backup, show_changes)
+        return _write_edit(ctx, path, changer(mode, order)(read_text(full)), backup, show_changes)
 
 
 @function
@@ -154,7 +154,7 @@ def comment(ctx: Context, path: str, regex: str, char: str = "#", backup: object
         new = forms.change(forms.plain, lambda hit: f"{hit[1]}{char}{hit[2]}", forms.commented, True)(
             read_text(absolute(path))
         )
-        return _edited(ctx, path, new, backup)
+        return _write_edit(ctx, path, new, backup)
 
 
 @function
@@ -179,4 +179,4 @@ def uncomment(ctx: Context, path: str, regex: str, char: str = "#", backup: obje
         new = forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.plain, True)(
             read_text(absolute(path))
         )
-        return _edited(ctx, path, new, backup)
+        return _write_edit(ctx, path, new, backup)

@@ -29,13 +29,13 @@ class explain_errors:
             raise BadArgument(f"{self.path}: {problem}") from None
 
 
-def expanded(path: str) -> str:
+def expand_home(path: str) -> str:
     return os.path.expanduser(path) if path.startswith("~") else path
 
 
 def absolute(path: str) -> str:
     """Check that a path is absolute, for functions that change something."""
-    full = expanded(path)
+    full = expand_home(path)
     if not os.path.isabs(full):
         raise BadArgument(f"{path!r} is not an absolute path")
     return full

@@ -10,7 +10,7 @@ import stat
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.errors import expanded, explain_errors
+from saltern.modules.functions.file.errors import expand_home, explain_errors
 from saltern.modules.lib.files import owners
 from saltern.modules.lib.files.names import names_of
 from saltern.system import files
@@ -18,7 +18,7 @@ from saltern.system import files
 
 def stat_of(path: str, follow: bool = True) -> os.stat_result:
     with explain_errors(path):
-        found = files.look(expanded(path), follow=follow)
+        found = files.look(expand_home(path), follow=follow)
         if found is not None:
             return found
     raise BadArgument(f"{path}does not exist")

@@ -9,7 +9,7 @@ import os
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.errors import expanded, explain_errors
+from saltern.modules.functions.file.errors import expand_home, explain_errors
 from saltern.system import files
 
 ACCESS: dict[str, int] = {"f": os.F_OK, "r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
@@ -26,7 +26,7 @@ def file_exists(ctx: Context, path: str) -> bool:
             True
         ```
     """
-    return os.path.isfile(expanded(path))
+    return os.path.isfile(expand_home(path))
 
 
 @function
@@ -40,7 +40,7 @@ def directory_exists(ctx: Context, path: str) -> bool:
             True
         ```
     """
-    return os.path.isdir(expanded(path))
+    return os.path.isdir(expand_home(path))
 
 
 @function
@@ -56,7 +56,7 @@ def path_exists_glob(ctx: Context, path: str) -> bool:
     """
     from glob import iglob
 
-    return any(True for _ in iglob(expanded(path)))
+    return any(True for _ in iglob(expand_home(path)))
 
 
 @function
@@ -70,7 +70,7 @@ def is_link(ctx: Context, path: str, nostat: bool = False) -> bool:
             True
         ```
     """
-    return os.path.islink(expanded(path))
+    return os.path.islink(expand_home(path))
 
 
 @function
@@ -84,12 +84,12 @@ def is_hardlink(ctx: Context, path: str) -> bool:
             False
         ```
     """
-    found = files.look(expanded(path))
+    found = files.look(expand_home(path))
     return found is not None and files.kind_of(found) == "file" and found.st_nlink > 1
 
 
 def _is(path: str, kind: str) -> bool:
-    found = files.look(expanded(path), follow=True)
+    found = files.look(expand_home(path), follow=True)
     return found is not None and files.kind_of(found) == kind
 
 
@@ -148,7 +148,7 @@ def access(ctx: Context, path: str, mode: str) -> bool:
     """
     if mode not in ACCESS:
         raise BadArgument(f"mode must be one of {', '.join(ACCESS)}, not {mode!r}")
-    return os.access(expanded(path), ACCESS[mode])
+    return os.access(expand_home(path), ACCESS[mode])
 
 
 @function
@@ -167,7 +167,7 @@ def readdir(ctx: Context, path: str) -> list[str]:
         ```
     """
     with explain_errors(path):
-        return [".", "..", *sorted(os.listdir(expanded(path)))]
+        return [".", "..", *sorted(os.listdir(expand_home(path)))]
 
 
 @function
@@ -181,7 +181,7 @@ def readlink(ctx: Context, path: str, canonicalize: bool = False) -> str:
             motd
         ```
     """
-    full = expanded(path)
+    full = expand_home(path)
     if not os.path.islink(full):
         raise BadArgument(f"{path}is not a link")
     return os.path.realpath(full) if canonicalize else os.readlink(full)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.file.errors import expanded, explain_errors
+from saltern.modules.functions.file.errors import expand_home, explain_errors
 from saltern.modules.lib.files import owners
 from saltern.modules.lib.files.diffs import difference
 from saltern.modules.lib.files.patterns import compile_pattern
@@ -22,7 +22,7 @@ from saltern.system import files
 
 def _bytes(path: str) -> bytes:
     with explain_errors(path):
-        data = files.read(expanded(path))
+        data = files.read(expand_home(path))
         if data is not None:
             return data
     raise BadArgument(f"{path}: no such file")
@@ -62,7 +62,7 @@ def seek_read(ctx: Context, path: str, size: int, offset: int) -> bytes:
             two
         ```
     """
-    with explain_errors(path), open(expanded(path), "rb") as stream:
+    with explain_errors(path), open(expand_home(path), "rb") as stream:
         stream.seek(int(offset))
         return stream.read(int(size))
 
@@ -78,7 +78,7 @@ def contains(ctx: Context, path: str, text: str) -> bool:
             True
         ```
     """
-    return os.path.isfile(expanded(path)) and str(text).strip() in _text(path)
+    return os.path.isfile(expand_home(path)) and str(text).strip() in _text(path)
 
 
 @function
@@ -92,7 +92,7 @@ def contains_regex(ctx: Context, path: str, regex: str, lchar: str = "") -> bool
             True
         ```
     """
-    if not os.path.isfile(expanded(path)):
+    if not os.path.isfile(expand_home(path)):
         return False
     with explain_errors(path):
         search = compile_pattern(regex).search
@@ -112,7 +112,7 @@ def contains_glob(ctx: Context, path: str, glob_expr: str) -> bool:
     """
     from fnmatch import fnmatch
 
-    return os.path.isfile(expanded(path)) and any(
+    return os.path.isfile(expand_home(path)) and any(
         fnmatch(line, glob_expr) for line in _text(path).splitlines()
     )
 
@@ -136,7 +136,7 @@ def search(
             True
         ```
     """
-    if ignore_if_missing and not os.path.exists(expanded(path)):
+    if ignore_if_missing and not os.path.exists(expand_home(path)):
         return False
     with explain_errors(path):
         bits = flag_bits(flags) | (re.MULTILINE | re.DOTALL if multiline else 0)
@@ -156,7 +156,7 @@ def grep(ctx: Context, path: str, pattern: str, *opts: str) -> dict[str, object]
                 error: no disk
         ```
     """
-    ran = ctx.host.run(["grep", *opts, "--", pattern, expanded(path)])
+    ran = ctx.host.run(["grep", *opts, "--", pattern, expand_home(path)])
     return {
         "retcode": ran.code,
         "stdout": ran.out.rstrip("\n"),
@@ -311,7 +311,7 @@ def find(
         raise BadArgument(f"find knows {', '.join(CRITERIA)}, not {', '.join(unknown)}")
     tests = [CRITERIA[word](str(value)) for word, value in known.items()]
     tests += [_type(delete)] if delete else []
-    root = expanded(path)
+    root = expand_home(path)
     start = files.look(root, follow=True)
     if start is None:
         return []

@@ -10,7 +10,7 @@ import stat
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.functions.file.digests import digest_of
-from saltern.modules.functions.file.errors import expanded, explain_errors
+from saltern.modules.functions.file.errors import expand_home, explain_errors
 from saltern.modules.functions.file.ownership import stat_of
 from saltern.modules.lib.files.names import names_of
 from saltern.system import files
@@ -54,7 +54,7 @@ def stats(
         "size": found.st_size,
         "mode": f"{stat.S_IMODE(found.st_mode):04o}",
         "type": TYPES.get(kind, kind),
-        "target": os.path.realpath(expanded(path)),
+        "target": os.path.realpath(expand_home(path)),
     }
     if hash_type and kind == "file":
         known["sum"] = digest_of(path, hash_type)
@@ -75,7 +75,7 @@ def lstat(ctx: Context, path: str) -> dict[str, object]:
         …
         ```
     """
-    found = files.look(expanded(path))
+    found = files.look(expand_home(path))
     if found is None:
         return {}
     fields = ("atime", "ctime", "gid", "mode", "mtime", "nlink", "size", "uid")
@@ -92,7 +92,7 @@ def statvfs(ctx: Context, path: str) -> dict[str, object]:
         ```
     """
     with explain_errors(path):
-        found = os.statvfs(expanded(path))
+        found = os.statvfs(expand_home(path))
         fields = (
             "bavail",
             "bfree",

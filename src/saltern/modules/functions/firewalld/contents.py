@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.firewalld.lists import change, listed
+from saltern.modules.functions.firewalld.lists import change, list_values
 from saltern.modules.functions.firewalld.zones import get_icmp_types
 
 
@@ -21,7 +21,7 @@ def list_icmp_block(ctx: Context, zone: str, permanent: bool = True) -> list[str
         $ saltern call firewalld.list_icmp_block public
         ```
     """
-    return listed(ctx, zone, "block_icmp", permanent)
+    return list_values(ctx, zone, "block_icmp", permanent)
 
 
 @function
@@ -75,7 +75,7 @@ def get_interfaces(ctx: Context, zone: str, permanent: bool = True) -> list[str]
         $ saltern call firewalld.get_interfaces public
         ```
     """
-    return listed(ctx, zone, "interfaces", permanent)
+    return list_values(ctx, zone, "interfaces", permanent)
 
 
 @function
@@ -125,7 +125,7 @@ def get_sources(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
         $ saltern call firewalld.get_sources public
         ```
     """
-    return listed(ctx, zone, "sources", permanent)
+    return list_values(ctx, zone, "sources", permanent)
 
 
 @function
@@ -175,7 +175,7 @@ def get_rich_rules(ctx: Context, zone: str, permanent: bool = True) -> list[str]
         $ saltern call firewalld.get_rich_rules public
         ```
     """
-    return listed(ctx, zone, "rich_rules", permanent)
+    return list_values(ctx, zone, "rich_rules", permanent)
 
 
 @function
@@ -225,7 +225,7 @@ def list_services(ctx: Context, zone: str | None = None, permanent: bool = True)
         $ saltern call firewalld.list_services public
         ```
     """
-    return listed(ctx, zone, "services", permanent)
+    return list_values(ctx, zone, "services", permanent)
 
 
 @function

@@ -7,7 +7,7 @@ from saltern.modules.functions.firewalld.daemon import ask, of_zone
 from saltern.modules.lib.firewalls.firewalld import KINDS, value, values
 
 
-def listed(ctx: Context, zone: str | None, arg: str, permanent: bool) -> list[str]:
+def list_values(ctx: Context, zone: str | None, arg: str, permanent: bool) -> list[str]:
     kind = KINDS[arg]
     said = ask(ctx, *of_zone(zone), f"--list-{kind.listed.replace(' ', '-')}", permanent=permanent)
     return values(said.splitlines(), kind)

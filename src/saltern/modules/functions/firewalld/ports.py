@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.firewalld.lists import change, listed
+from saltern.modules.functions.firewalld.lists import change, list_values
 from saltern.modules.functions.firewalld.zones import add_masquerade, get_masquerade
 from saltern.modules.lib.firewalls.zone_values import forward, forward_option
 
 
-def _masquerading(ctx: Context, zone: str, wanted: bool) -> None:
+def _ensure_masquerade(ctx: Context, zone: str, wanted: bool) -> None:
     if wanted and not get_masquerade(ctx, zone):
         add_masquerade(ctx, zone)
 
@@ -27,7 +27,7 @@ def list_ports(ctx: Context, zone: str, permanent: bool = True) -> list[str]:
         $ saltern call firewalld.list_ports public
         ```
     """
-    return listed(ctx, zone, "ports", permanent)
+    return list_values(ctx, zone, "ports", permanent)
 
 
 @function
@@ -47,7 +47,7 @@ def add_port(
         $ saltern call firewalld.add_port public 8080/tcp
         ```
     """
-    _masquerading(ctx, zone, force_masquerade)
+    _ensure_masquerade(ctx, zone, force_masquerade)
     return change(ctx, zone, ("add", "ports", port), permanent)
 
 
@@ -81,7 +81,7 @@ def list_port_fwd(ctx: Context, zone: str, permanent: bool = True) -> list[dict[
         $ saltern call firewalld.list_port_fwd public
         ```
     """
-    return [forward(one) for one in listed(ctx, zone, "port_fwd", permanent)]
+    return [forward(one) for one in list_values(ctx, zone, "port_fwd", permanent)]
 
 
 @function
@@ -111,7 +111,7 @@ def add_port_fwd(
         $ saltern call firewalld.add_port_fwd public 80 8080 tcp
         ```
     """
-    _masquerading(ctx, zone, force_masquerade)
+    _ensure_masquerade(ctx, zone, force_masquerade)
     which = forward_option(f"{src}:{dest}:{proto}:{dstaddr}")
     return change(ctx, zone, ("add", "port_fwd", which), permanent)
 

@@ -14,7 +14,7 @@ def _there(ctx: Context, table: str, chain: str, rule: str, family: str) -> bool
     return iptables.holds(ctx, iptables.place(table, chain, family), iptables_rule.split(rule))
 
 
-def _done(ctx: Context, table: str, chain: str, family: str, *args: str) -> str:
+def _run_iptables(ctx: Context, table: str, chain: str, family: str, *args: str) -> str:
     """Run iptables. Returns its error message, as Salt does; empty on success."""
     where = iptables.place(table, chain, family, whole_table=args[0] == "-F")
     ran = iptables.run(ctx, where, *args, accept=(0, 1, 2, 3, 4))
@@ -38,7 +38,7 @@ def set_policy(
         $ saltern call iptables.set_policy filter FORWARD DROP
         ```
     """
-    return _done(ctx, table, chain, family, "-P", chain, policy)
+    return _run_iptables(ctx, table, chain, family, "-P", chain, policy)
 
 
 @function
@@ -74,7 +74,7 @@ def new_chain(ctx: Context, table: str = "filter", chain: str = "", family: str 
         $ saltern call iptables.new_chain filter LOGDROP
         ```
     """
-    return _done(ctx, table, chain, family, "-N", chain) or True
+    return _run_iptables(ctx, table, chain, family, "-N", chain) or True
 
 
 @function
@@ -91,7 +91,7 @@ def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: s
         $ saltern call iptables.delete_chain filter LOGDROP
         ```
     """
-    return _done(ctx, table, chain, family, "-X", chain) or True
+    return _run_iptables(ctx, table, chain, family, "-X", chain) or True
 
 
 @function
@@ -113,7 +113,7 @@ def append(
     """
     if _there(ctx, table, chain, rule, family):
         return False
-    return not _done(ctx, table, chain, family, "-A", chain, *iptables_rule.split(rule))
+    return not _run_iptables(ctx, table, chain, family, "-A", chain, *iptables_rule.split(rule))
 
 
 @function
@@ -142,7 +142,7 @@ def insert(
     if _there(ctx, table, chain, rule, family):
         return False
     number = iptables.position(ctx, iptables.place(table, chain, family), int(position))
-    return _done(ctx, table, chain, family, "-I", chain, str(number), *iptables_rule.split(rule))
+    return _run_iptables(ctx, table, chain, family, "-I", chain, str(number), *iptables_rule.split(rule))
 
 
 @function
@@ -171,7 +171,7 @@ def delete(
     if bool(position) == bool(rule):
         raise Refused("give a position or a rule, and not both")
     what = [str(position)] if position else iptables_rule.split(rule)
-    return _done(ctx, table, chain, family, "-D", chain, *what)
+    return _run_iptables(ctx, table, chain, family, "-D", chain, *what)
 
 
 @function
@@ -188,4 +188,4 @@ def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "i
         $ saltern call iptables.flush nat POSTROUTING
         ```
     """
-    return _done(ctx, table, chain, family, "-F", *([chain] if chain else []))
+    return _run_iptables(ctx, table, chain, family, "-F", *([chain] if chain else []))

@@ -13,7 +13,7 @@ from saltern.modules.lib.volumes import report, tools
 from saltern.modules.lib.volumes.arguments import checked_name, list_devices
 
 
-def _tried(act: Callable[[], None], done: str) -> str:
+def _try_act(act: Callable[[], None], done: str) -> str:
     """Act, and return the message for success or the error."""
     try:
         act()
@@ -127,7 +127,7 @@ def vgcreate(
             ctx, checked_name(vgname, "vgname"), list_devices(devices), force=force, options=options
         )
 
-    out = _tried(act, f'Volume group "{vgname}" successfully created')
+    out = _try_act(act, f'Volume group "{vgname}" successfully created')
     return {**vgdisplay(ctx, vgname), "Output from vgcreate": out}
 
 
@@ -149,7 +149,7 @@ def vgextend(ctx: Context, vgname: str, devices: object, force: bool = False) ->
     def act() -> None:
         tools.vgextend(ctx, checked_name(vgname, "vgname"), list_devices(devices), force=force)
 
-    return {"Output from vgextend": _tried(act, f'Volume group "{vgname}" successfully extended')}
+    return {"Output from vgextend": _try_act(act, f'Volume group "{vgname}" successfully extended')}
 
 
 @function
@@ -169,7 +169,7 @@ def vgremove(ctx: Context, vgname: str, force: bool = True) -> str:
     def act() -> None:
         tools.vgremove(ctx, checked_name(vgname, "vgname"), force=force)
 
-    return _tried(act, f'Volume group "{vgname}" successfully removed')
+    return _try_act(act, f'Volume group "{vgname}" successfully removed')
 
 
 @function
@@ -223,7 +223,7 @@ def lvcreate(
             options=options,
         )
 
-    out = _tried(act, f'Logical volume "{lvname}" created.')
+    out = _try_act(act, f'Logical volume "{lvname}" created.')
     return {**lvdisplay(ctx, f"{group}/{lvname}"), "Output from lvcreate": out}
 
 
@@ -245,10 +245,10 @@ def lvremove(ctx: Context, lvname: str, vgname: str, force: bool = True) -> str:
     def act() -> None:
         tools.lvremove(ctx, checked_name(lvname, "lvname"), checked_name(vgname, "vgname"), force=force)
 
-    return _tried(act, f'Logical volume "{lvname}" successfully removed')
+    return _try_act(act, f'Logical volume "{lvname}" successfully removed')
 
 
-def _resized(
+def _resize(
     ctx: Context, verb: str, size: object, path: str | None, extents: object, force: bool, resizefs: bool
 ) -> dict[str, object]:
     def act() -> None:
@@ -260,7 +260,7 @@ def _resized(
         tools.lvresize(ctx, path, length, verb=verb, force=force, resizefs=resizefs)
 
     word = {"lvresize": "resized", "lvextend": "extended"}[verb]
-    return {f"Output from {verb}": _tried(act, f'Logical volume "{path}" successfully {word}.')}
+    return {f"Output from {verb}": _try_act(act, f'Logical volume "{path}" successfully {word}.')}
 
 
 @function
@@ -286,7 +286,7 @@ def lvresize(
         $ saltern call lvm.lvresize +12M /dev/data/www
         ```
     """
-    return _resized(ctx, "lvresize", size, lvpath, extents, force, resizefs)
+    return _resize(ctx, "lvresize", size, lvpath, extents, force, resizefs)
 
 
 @function
@@ -312,4 +312,4 @@ def lvextend(
         $ saltern call lvm.lvextend lvpath=/dev/data/www extents=+100%FREE
         ```
     """
-    return _resized(ctx, "lvextend", size, lvpath, extents, force, resizefs)
+    return _resize(ctx, "lvextend", size, lvpath, extents, force, resizefs)

@@ -87,7 +87,7 @@ def user_exists(
     return accounts.holds(ctx, server, have, wanted) is not False
 
 
-def _desired(
+def _desired_login(
     password: str | None, password_hash: str | None, allow_passwordless: bool, unix_socket: bool, plugin: str
 ) -> DesiredLogin:
     given = bool(password or password_hash)
@@ -131,7 +131,7 @@ def user_create(
         ```
     """
     server = connection(ctx, connection_args)
-    wanted = _desired(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
+    wanted = _desired_login(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
     if accounts.get(ctx, server, user, host) is not None:
         return False
     accounts.create(ctx, server, user, host, wanted)
@@ -173,7 +173,7 @@ def user_chpass(
         ```
     """
     server = connection(ctx, connection_args)
-    wanted = _desired(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
+    wanted = _desired_login(password, password_hash, allow_passwordless, unix_socket, auth_plugin)
     have = accounts.get(ctx, server, user, host)
     if have is None:
         return False

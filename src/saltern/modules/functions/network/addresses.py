@@ -19,7 +19,7 @@ KINDS: Mapping[str | None, str] = {"public": "is_global", "private": "is_private
 At = tuple[Address, "IPv4Interface | IPv6Interface"]
 
 
-def _chosen(
+def _chosen_addresses(
     ctx: Context,
     family: str,
     interface: object = None,
@@ -65,7 +65,7 @@ def ip_addrs(
             - 127.0.0.1
         ```
     """
-    return [one.address for one, _ in _chosen(ctx, "inet", interface, include_loopback, cidr, type)]
+    return [one.address for one, _ in _chosen_addresses(ctx, "inet", interface, include_loopback, cidr, type)]
 
 
 @function
@@ -112,7 +112,7 @@ def ip_addrs6(
             - ::1
         ```
     """
-    return [one.address for one, _ in _chosen(ctx, "inet6", interface, include_loopback, cidr)]
+    return [one.address for one, _ in _chosen_addresses(ctx, "inet6", interface, include_loopback, cidr)]
 
 
 @function
@@ -159,7 +159,7 @@ def interface(ctx: Context, iface: str) -> list[dict[str, object]]:
                   255.0.0.0
         ```
     """
-    return [_inet(one, str(at.netmask)) for one, at in _chosen(ctx, "inet", iface)]
+    return [_inet(one, str(at.netmask)) for one, at in _chosen_addresses(ctx, "inet", iface)]
 
 
 def _inet(one: Address, netmask: str) -> dict[str, object]:
@@ -185,7 +185,7 @@ def interface_ip(ctx: Context, iface: str) -> str:
             127.0.0.1
         ```
     """
-    return next((one.address for one, _ in _chosen(ctx, "inet", iface)), "")
+    return next((one.address for one, _ in _chosen_addresses(ctx, "inet", iface)), "")
 
 
 @function
@@ -197,11 +197,11 @@ def interfaces(ctx: Context) -> dict[str, object]:
         $ saltern call network.interfaces
         ```
     """
-    found: dict[str, object] = {link.name: _described(link) for link in every(ctx)}
+    found: dict[str, object] = {link.name: _describe_link(link) for link in every(ctx)}
     return found or {one.interface: {"up": True} for one in addresses(ctx)}
 
 
-def _described(link: Interface) -> dict[str, object]:
+def _describe_link(link: Interface) -> dict[str, object]:
     from ipaddress import ip_interface
 
     reported: dict[str, object] = {"up": link.up}
@@ -265,7 +265,7 @@ def subnets(ctx: Context, interfaces: object = None) -> list[str]:
         $ saltern call network.subnets
         ```
     """
-    return sorted({str(at.network) for _, at in _chosen(ctx, "inet", interfaces, False)})
+    return sorted({str(at.network) for _, at in _chosen_addresses(ctx, "inet", interfaces, False)})
 
 
 @function
@@ -277,11 +277,11 @@ def subnets6(ctx: Context) -> list[str]:
         $ saltern call network.subnets6
         ```
     """
-    return sorted({str(at.network) for _, at in _chosen(ctx, "inet6", None, False)})
+    return sorted({str(at.network) for _, at in _chosen_addresses(ctx, "inet6", None, False)})
 
 
 def _networks(ctx: Context, family: str, interface: object, loopback: bool, verbose: bool) -> object:
-    found = {str(at.network): at.network for _, at in _chosen(ctx, family, interface, loopback)}
+    found = {str(at.network): at.network for _, at in _chosen_addresses(ctx, family, interface, loopback)}
     if not verbose:
         return sorted(found)
     return {
@@ -345,7 +345,9 @@ def ifacestartswith(ctx: Context, cidr: str) -> list[str]:
         $ saltern call network.ifacestartswith 127.0
         ```
     """
-    fitting = (one.interface for one, _ in _chosen(ctx, "inet") if one.address.startswith(str(cidr)))
+    fitting = (
+        one.interface for one, _ in _chosen_addresses(ctx, "inet") if one.address.startswith(str(cidr))
+    )
     return list(dict.fromkeys(fitting))
 
 

@@ -112,8 +112,8 @@ def _row(one: Connection, owners: dict[str, str]) -> dict[str, str]:
         "proto": one.protocol,
         "recv-q": str(one.received),
         "send-q": str(one.sent),
-        "local-address": _written(one.local),
-        "remote-address": _written(one.remote),
+        "local-address": _format_end(one.local),
+        "remote-address": _format_end(one.remote),
         **state,
         "user": one.user,
         "inode": one.inode,
@@ -121,7 +121,7 @@ def _row(one: Connection, owners: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _written(end: tuple[str, int]) -> str:
+def _format_end(end: tuple[str, int]) -> str:
     return f"{end[0]}:{end[1] or '*'}"
 
 

@@ -14,15 +14,15 @@ def answer(result: bool, comment: str, **more: object) -> Reply:
     return {"result": result, "comment": comment, **more}
 
 
-def shown(where: Place) -> str:
+def describe_place(where: Place) -> str:
     what = f"Chain {where.chain} in table" if where.chain else "Table"
     return f"{what} {where.table} in family {where.family}"
 
 
-def done(ctx: Context, where: Place, verb: str, *words: str) -> Reply:
+def run_nft(ctx: Context, where: Place, verb: str, *words: str) -> Reply:
     """Run nft, and return the outcome; an error of nft is the comment."""
     try:
         nft.run(ctx, *words)
     except Refused as refused:
         return answer(False, str(refused))
-    return answer(True, f"{shown(where)} {verb}")
+    return answer(True, f"{describe_place(where)} {verb}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import check_known
-from saltern.modules.functions.nftables.answers import Reply, answer, done, shown
+from saltern.modules.functions.nftables.answers import Reply, answer, describe_place, run_nft
 from saltern.modules.lib.firewalls import nft
 from saltern.modules.lib.firewalls.nft import Place
 
@@ -41,7 +41,7 @@ def new_table(ctx: Context, table: str, family: str = "ipv4") -> Reply:
         ```
     """
     where = nft.place(table, "", family, whole_table=True)
-    return done(ctx, where, "created", "add", "table", *where.path)
+    return run_nft(ctx, where, "created", "add", "table", *where.path)
 
 
 @function
@@ -58,7 +58,7 @@ def delete_table(ctx: Context, table: str, family: str = "ipv4") -> Reply:
         ```
     """
     where = nft.place(table, "", family, whole_table=True)
-    return done(ctx, where, "deleted", "delete", "table", *where.path)
+    return run_nft(ctx, where, "deleted", "delete", "table", *where.path)
 
 
 @function
@@ -88,9 +88,9 @@ def new_chain(
     """
     where = nft.place(table, chain, family)
     if nft.chain(ctx, where) is not None:
-        return answer(False, f"{shown(where)} already exists")
+        return answer(False, f"{describe_place(where)} already exists")
     base = nft.base(table_type, hook, None if priority is None else str(priority))
-    return done(ctx, where, "created", "add", "chain", *where.path, *base)
+    return run_nft(ctx, where, "created", "add", "chain", *where.path, *base)
 
 
 @function
@@ -108,7 +108,7 @@ def delete_chain(ctx: Context, table: str = "filter", chain: str = "", family: s
         ```
     """
     where = nft.place(table, chain, family)
-    return done(ctx, where, "deleted", "delete", "chain", *where.path)
+    return run_nft(ctx, where, "deleted", "delete", "chain", *where.path)
 
 
 @function
@@ -128,13 +128,13 @@ def append(
         $ saltern call nftables.append mine input rule='tcp dport 22 accept' family=inet
         ```
     """
-    return _added(ctx, nft.place(table, chain, family), rule, "add")
+    return _add_rule(ctx, nft.place(table, chain, family), rule, "add")
 
 
-def _added(ctx: Context, where: Place, rule: str, command: str, *before: str) -> Reply:
+def _add_rule(ctx: Context, where: Place, rule: str, command: str, *before: str) -> Reply:
     if nft.handles(ctx, where, rule):
-        return answer(False, f"Rule {rule} is already there: {shown(where)}")
-    return done(ctx, where, f"has the rule {rule} now", command, "rule", *where.path, *before, rule)
+        return answer(False, f"Rule {rule} is already there: {describe_place(where)}")
+    return run_nft(ctx, where, f"has the rule {rule} now", command, "rule", *where.path, *before, rule)
 
 
 @function
@@ -161,7 +161,7 @@ def insert(
         ```
     """
     before = ["position", str(int(position))] if position else []
-    return _added(ctx, nft.place(table, chain, family), rule, "insert", *before)
+    return _add_rule(ctx, nft.place(table, chain, family), rule, "insert", *before)
 
 
 @function
@@ -192,8 +192,8 @@ def delete(
     where = nft.place(table, chain, family)
     found = [int(position)] if position else nft.handles(ctx, where, rule)
     if not found:
-        return answer(False, f"Rule {rule} is not there: {shown(where)}")
-    return done(ctx, where, "has it no more", "delete", "rule", *where.path, "handle", str(found[0]))
+        return answer(False, f"Rule {rule} is not there: {describe_place(where)}")
+    return run_nft(ctx, where, "has it no more", "delete", "rule", *where.path, "handle", str(found[0]))
 
 
 @function
@@ -211,7 +211,7 @@ def flush(ctx: Context, table: str = "filter", chain: str = "", family: str = "i
         ```
     """
     where = nft.place(table, chain, family, whole_table=True)
-    return done(ctx, where, "flushed", "flush", "chain" if chain else "table", *where.path)
+    return run_nft(ctx, where, "flushed", "flush", "chain" if chain else "table", *where.path)
 
 
 @function
@@ -236,4 +236,4 @@ def set_policy(
     if "policy" not in (nft.chain(ctx, where) or {}):
         return False
     words = ("chain", *where.path, f"{{ policy {policy.lower()}; }}")
-    return bool(done(ctx, where, "set", *words)["result"])
+    return bool(run_nft(ctx, where, "set", *words)["result"])

@@ -8,7 +8,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import check_known
-from saltern.modules.functions.nftables.answers import Reply, answer, shown
+from saltern.modules.functions.nftables.answers import Reply, answer, describe_place
 from saltern.modules.lib.firewalls import nft, nft_rule
 from saltern.modules.lib.firewalls.nft_rule import FAMILIES
 
@@ -145,7 +145,7 @@ def check_table(ctx: Context, table: str = "", family: str = "ipv4") -> Reply:
     """
     where = nft.place(table, "", family, whole_table=True)
     there = nft.has_table(ctx, where)
-    return answer(there, f"{shown(where)} {'exists' if there else 'does not exist'}")
+    return answer(there, f"{describe_place(where)} {'exists' if there else 'does not exist'}")
 
 
 @function
@@ -164,7 +164,7 @@ def check_chain(ctx: Context, table: str = "filter", chain: str = "", family: st
     """
     where = nft.place(table, chain, family)
     there = nft.chain(ctx, where) is not None
-    return answer(there, f"{shown(where)} {'exists' if there else 'does not exist'}")
+    return answer(there, f"{describe_place(where)} {'exists' if there else 'does not exist'}")
 
 
 @function

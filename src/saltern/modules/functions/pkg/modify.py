@@ -62,7 +62,7 @@ def install(
     manager = choose.manager(ctx)
     if refresh:
         choose.refresh(ctx, again=True)
-    wants = from_sources(ctx, manager, sources) if sources else _named(ctx, name, pkgs, version)
+    wants = from_sources(ctx, manager, sources) if sources else _named_packages(ctx, name, pkgs, version)
     how = How(
         fromrepo=fromrepo,
         skip_verify=skip_verify,
@@ -73,7 +73,7 @@ def install(
     return _carried_out(ctx, Order("reinstall" if reinstall else "install", items, how))
 
 
-def _named(ctx: Context, name: str, pkgs: object, version: str | None = None) -> list[Wanted]:
+def _named_packages(ctx: Context, name: str, pkgs: object, version: str | None = None) -> list[Wanted]:
     if not name and not pkgs:
         raise BadArgument("name a package, or several as pkgs")
     names = name.split(",") if name and pkgs is None else pkgs
@@ -100,9 +100,9 @@ def _carried_out(ctx: Context, order: Order) -> dict[str, object]:
     return difference(before, manager.listing())
 
 
-def _leaving(ctx: Context, verb: str, name: str, pkgs: object) -> dict[str, object]:
+def _remove_packages(ctx: Context, verb: str, name: str, pkgs: object) -> dict[str, object]:
     there = {**choose.manager(ctx).listing(), **(choose.manager(ctx).leftovers() if verb == "purge" else {})}
-    items = tuple(Item(one.name) for one in _named(ctx, name, pkgs) if one.name in there)
+    items = tuple(Item(one.name) for one in _named_packages(ctx, name, pkgs) if one.name in there)
     return _carried_out(ctx, Order(verb, items)) if items else {}
 
 
@@ -122,7 +122,7 @@ def remove(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) ->
                     1.0
         ```
     """
-    return _leaving(ctx, "remove", name, pkgs)
+    return _remove_packages(ctx, "remove", name, pkgs)
 
 
 @function
@@ -141,7 +141,7 @@ def purge(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> 
                     1.0
         ```
     """
-    return _leaving(ctx, "purge", name, pkgs)
+    return _remove_packages(ctx, "purge", name, pkgs)
 
 
 @function
@@ -196,7 +196,7 @@ def hold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) -> d
                     True
         ```
     """
-    return _turned(ctx, name, pkgs, on=True)
+    return _change_holds(ctx, name, pkgs, on=True)
 
 
 @function
@@ -222,12 +222,12 @@ def unhold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) ->
                     True
         ```
     """
-    return _turned(ctx, name, pkgs, on=False)
+    return _change_holds(ctx, name, pkgs, on=False)
 
 
-def _turned(ctx: Context, name: str, pkgs: object, *, on: bool) -> dict[str, object]:
+def _change_holds(ctx: Context, name: str, pkgs: object, *, on: bool) -> dict[str, object]:
     manager = choose.manager(ctx)
-    names = [one.name for one in _named(ctx, name, pkgs)]
+    names = [one.name for one in _named_packages(ctx, name, pkgs)]
     before = manager.holds.held()
     left = [one for one in names if (one in before) != on]
     if left and (why := manager.holds.why_not()):

@@ -25,10 +25,10 @@ def list_repos(ctx: Context, /, **_: object) -> dict[str, object]:
         $ saltern call pkg.list_repos
         ```
     """
-    return mask(_configured(ctx))
+    return mask(_configured_repositories(ctx))
 
 
-def _configured(ctx: Context) -> dict[str, object]:
+def _configured_repositories(ctx: Context) -> dict[str, object]:
     from saltern.modules.lib.packages.repositories import apk, apt, rpm
 
     name = choose.manager(ctx).name
@@ -59,7 +59,7 @@ def get_repo(ctx: Context, /, repo: str, **_: object) -> dict[str, object]:
     from saltern.modules.lib.packages.repositories import apt, lines
 
     if choose.manager(ctx).name != "apt":
-        found = _configured(ctx).get(repo)
+        found = _configured_repositories(ctx).get(repo)
         return mask(dict(found)) if isinstance(found, dict) else {}
     entry = lines.parse_line(repo)
     if entry is None:

@@ -9,11 +9,11 @@ from saltern.modules.lib.databases.postgres.client import login
 from saltern.modules.lib.databases.postgres.inside import Available, Extension
 
 
-def _offered(one: Available) -> dict[str, str]:
+def _offered_facts(one: Available) -> dict[str, str]:
     return {"name": one.name, "default_version": one.default_version, "comment": one.comment or ""}
 
 
-def _installed(one: Extension) -> dict[str, str]:
+def _installed_facts(one: Extension) -> dict[str, str]:
     return {
         "extname": one.name,
         "extversion": one.version,
@@ -58,7 +58,7 @@ def available_extensions(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    return {one.name: _offered(one) for one in inside.available(ctx, who)}
+    return {one.name: _offered_facts(one) for one in inside.available(ctx, who)}
 
 
 @function
@@ -98,7 +98,7 @@ def installed_extensions(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    return {one.name: _installed(one) for one in inside.installed_extensions(ctx, who)}
+    return {one.name: _installed_facts(one) for one in inside.installed_extensions(ctx, who)}
 
 
 @function
@@ -134,7 +134,7 @@ def get_available_extension(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    return next((_offered(one) for one in inside.available(ctx, who, str(name))), None)
+    return next((_offered_facts(one) for one in inside.available(ctx, who, str(name))), None)
 
 
 @function
@@ -174,7 +174,7 @@ def get_installed_extension(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    return next((_installed(one) for one in inside.installed_extensions(ctx, who, str(name))), None)
+    return next((_installed_facts(one) for one in inside.installed_extensions(ctx, who, str(name))), None)
 
 
 @function

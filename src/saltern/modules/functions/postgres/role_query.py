@@ -42,10 +42,10 @@ def user_list(
         ```
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
-    return {one.name: _shown(one, return_password) for one in roles.read(ctx, who)}
+    return {one.name: _role_facts(one, return_password) for one in roles.read(ctx, who)}
 
 
-def _shown(role: Role, with_password: bool) -> dict[str, object]:
+def _role_facts(role: Role, with_password: bool) -> dict[str, object]:
     shown: dict[str, object] = {
         "superuser": role.superuser,
         "inherits privileges": role.inherit,
@@ -101,7 +101,7 @@ def role_get(
     """
     who = login(ctx, user=user, host=host, port=port, db=maintenance_db, password=password, runas=runas)
     found = roles.get(ctx, who, str(name))
-    return None if found is None else _shown(found, return_password)
+    return None if found is None else _role_facts(found, return_password)
 
 
 @function

@@ -12,7 +12,7 @@ from saltern.system.process import Ran
 Done = dict[str, object]
 
 
-def done(ran: Ran) -> Done:
+def done_from(ran: Ran) -> Done:
     """The result of a program, in the form of ``cmd.run_all``."""
     return {"pid": ran.pid, "retcode": ran.code, "stdout": ran.out.strip(), "stderr": ran.err.strip()}
 
@@ -89,7 +89,7 @@ def fcontext_add_policy(
     """
     want = contexts.desired_context(name, filetype or "a", sel_type, sel_user, sel_level)
     action = "modify" if contexts.find(ctx, want) else "add"
-    return done(contexts.run(ctx, action, want))
+    return done_from(contexts.run(ctx, action, want))
 
 
 @function
@@ -116,7 +116,7 @@ def fcontext_delete_policy(
         ```
     """
     want = contexts.desired_context(name, filetype or "a", sel_type, sel_user, sel_level)
-    return done(contexts.run(ctx, "delete", want))
+    return done_from(contexts.run(ctx, "delete", want))
 
 
 @function
@@ -151,4 +151,4 @@ def fcontext_apply_policy(ctx: Context, name: str, recursive: bool = False) -> D
     """
     path = contexts.path_of(ctx, name)
     changes = contexts.wrong_labels(ctx, path, recursive=recursive)
-    return {**done(contexts.restore(ctx, path, recursive=recursive)), "changes": changes}
+    return {**done_from(contexts.restore(ctx, path, recursive=recursive)), "changes": changes}

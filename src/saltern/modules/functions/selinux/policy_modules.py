@@ -12,7 +12,7 @@ from saltern.modules.lib.selinux import policy_modules as modules
 ModuleFacts = dict[str, object]
 
 
-def _known(module: modules.Module) -> ModuleFacts:
+def _module_facts(module: modules.Module) -> ModuleFacts:
     """The module in Salt's form; current semodule has no versions."""
     return {"Enabled": module.enabled, "Version": None}
 
@@ -34,7 +34,7 @@ def list_semod(ctx: Context) -> dict[str, ModuleFacts]:
         $ saltern call selinux.list_semod
         ```
     """
-    return {name: _known(module) for name, module in modules.read(ctx).items()}
+    return {name: _module_facts(module) for name, module in modules.read(ctx).items()}
 
 
 @function
@@ -50,7 +50,7 @@ def getsemod(ctx: Context, module: str) -> ModuleFacts:
         ```
     """
     found = modules.read(ctx).get(module)
-    return _known(found) if found else {}
+    return _module_facts(found) if found else {}
 
 
 @function

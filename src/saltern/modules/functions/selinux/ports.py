@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.refused import Refused
-from saltern.modules.functions.selinux.contexts import Done, done
+from saltern.modules.functions.selinux.contexts import Done, done_from
 from saltern.modules.lib.selinux import ports
 
 
@@ -56,7 +56,7 @@ def port_add_policy(
     """
     if not sel_type:
         raise Refused("sel_type is missing; give the type of the port")
-    return done(ports.run(ctx, "add", ports.port(name, protocol, port), sel_type, sel_range))
+    return done_from(ports.run(ctx, "add", ports.port(name, protocol, port), sel_type, sel_range))
 
 
 @function
@@ -82,7 +82,7 @@ def port_modify_policy(
         $ saltern call selinux.port_modify_policy tcp/8088 http_port_t
         ```
     """
-    return done(ports.run(ctx, "modify", ports.port(name, protocol, port), sel_type, sel_range))
+    return done_from(ports.run(ctx, "modify", ports.port(name, protocol, port), sel_type, sel_range))
 
 
 @function
@@ -99,4 +99,4 @@ def port_delete_policy(ctx: Context, name: str, protocol: str | None = None, por
         $ saltern call selinux.port_delete_policy tcp/8088
         ```
     """
-    return done(ports.run(ctx, "delete", ports.port(name, protocol, port)))
+    return done_from(ports.run(ctx, "delete", ports.port(name, protocol, port)))

@@ -11,7 +11,7 @@ from saltern.modules.functions.state.asked import names
 GRAIN = "state_runs_disabled"
 
 
-def _disabled(ctx: Context) -> list[str]:
+def _disabled_states(ctx: Context) -> list[str]:
     found = ctx.grains.get(GRAIN)
     return [str(one) for one in found] if isinstance(found, list) else []
 
@@ -21,8 +21,8 @@ def _keep(ctx: Context, disabled: Iterable[str]) -> None:
     keep(GRAIN, list(disabled))
 
 
-def _switched(ctx: Context, states: object, *, on: bool) -> dict[str, object]:
-    have = dict.fromkeys(_disabled(ctx))
+def _switch(ctx: Context, states: object, *, on: bool) -> dict[str, object]:
+    have = dict.fromkeys(_disabled_states(ctx))
     said = []
     for name in names(states):
         if (name in have) != on:
@@ -46,7 +46,7 @@ def disable(ctx: Context, states: object) -> dict[str, object]:
         $ saltern call state.disable 'pkg.*'
         ```
     """
-    return _switched(ctx, states, on=False)
+    return _switch(ctx, states, on=False)
 
 
 @function
@@ -61,7 +61,7 @@ def enable(ctx: Context, states: object) -> dict[str, object]:
         $ saltern call state.enable 'pkg.*'
         ```
     """
-    return _switched(ctx, states, on=True)
+    return _switch(ctx, states, on=True)
 
 
 @function
@@ -73,7 +73,7 @@ def list_disabled(ctx: Context) -> list[str]:
         $ saltern call state.list_disabled
         ```
     """
-    return _disabled(ctx)
+    return _disabled_states(ctx)
 
 
 @function

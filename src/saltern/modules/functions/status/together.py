@@ -24,7 +24,7 @@ def diskusage(ctx: Context, *args: str) -> dict[str, object]:  # noqa: ARG001 - 
     places = [arg for arg in args if arg.startswith("/")]
     kinds = [arg for arg in args if not arg.startswith("/")]
     found: dict[str, object] = {}
-    for place in dict.fromkeys([*places, *_mounted(kinds if args else ["*"])]):
+    for place in dict.fromkeys([*places, *_mount_points(kinds if args else ["*"])]):
         try:
             reported = os.statvfs(place)
         except FileNotFoundError:
@@ -39,7 +39,7 @@ def diskusage(ctx: Context, *args: str) -> dict[str, object]:  # noqa: ARG001 - 
     return found
 
 
-def _mounted(kinds: list[str]) -> list[str]:
+def _mount_points(kinds: list[str]) -> list[str]:
     """The mount points of file systems of these kinds."""
     from fnmatch import fnmatchcase
 

@@ -185,7 +185,7 @@ def set_system_date_time(
     return True
 
 
-def _parsed(text: str, formats: tuple[str, ...]) -> datetime | None:
+def _parse(text: str, formats: tuple[str, ...]) -> datetime | None:
     from datetime import datetime
 
     for one in formats:
@@ -209,7 +209,7 @@ def set_system_time(ctx: Context, newtime: str, utc_offset: str | None = None) -
         $ saltern call system.set_system_time "'11:20'"
         ```
     """
-    at = _parsed(newtime, TIMES)
+    at = _parse(newtime, TIMES)
     if at is None:
         return False
     return set_system_date_time(
@@ -230,7 +230,7 @@ def set_system_date(ctx: Context, newdate: str, utc_offset: str | None = None) -
         $ saltern call system.set_system_date 2026-11-15
         ```
     """
-    on = _parsed(newdate, DATES)
+    on = _parse(newdate, DATES)
     if on is None:
         raise Refused(f"newdate needs a date such as 2026-11-15, got {newdate!r}")
     return set_system_date_time(ctx, years=on.year, months=on.month, days=on.day, utc_offset=utc_offset)

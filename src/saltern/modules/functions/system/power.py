@@ -8,7 +8,7 @@ from saltern.modules.api.refused import Refused
 from saltern.system import reboot as button
 
 
-def _pressed(ctx: Context, word: str, at: object = None) -> str:
+def _press(ctx: Context, word: str, at: object = None) -> str:
     try:
         return button.current(ctx.settings).power(word, at)
     except (OSError, ValueError) as problem:
@@ -24,7 +24,7 @@ def halt(ctx: Context) -> str:
         $ saltern call system.halt
         ```
     """
-    return _pressed(ctx, "halt")
+    return _press(ctx, "halt")
 
 
 @function
@@ -39,7 +39,7 @@ def init(ctx: Context, runlevel: int | str) -> str:
         $ saltern call system.init 3
         ```
     """
-    return _pressed(ctx, "init", runlevel)
+    return _press(ctx, "init", runlevel)
 
 
 @function
@@ -51,7 +51,7 @@ def poweroff(ctx: Context) -> str:
         $ saltern call system.poweroff
         ```
     """
-    return _pressed(ctx, "poweroff")
+    return _press(ctx, "poweroff")
 
 
 @function
@@ -67,7 +67,7 @@ def reboot(ctx: Context, at_time: int | str | None = None) -> str:
         $ saltern call system.reboot 5
         ```
     """
-    return _pressed(ctx, "reboot", at_time or None)
+    return _press(ctx, "reboot", at_time or None)
 
 
 @function
@@ -82,4 +82,4 @@ def shutdown(ctx: Context, at_time: int | str | None = None) -> str:
         $ saltern call system.shutdown 5
         ```
     """
-    return _pressed(ctx, "shutdown", at_time or None)
+    return _press(ctx, "shutdown", at_time or None)

@@ -25,9 +25,7 @@ def _now(ctx: Context) -> datetime:
     return datetime.fromtimestamp(ctx.clock.now(), UTC).replace(microsecond=0)
 
 
-def _given(
-    data: bytes, path: str | None, encoding: str, *, raw: bool, mode: int | None = None
-) -> str | bytes:
+def _give(data: bytes, path: str | None, encoding: str, *, raw: bool, mode: int | None = None) -> str | bytes:
     """Return the result, or write it to ``path``."""
     if not path:
         return data if raw else encode.text_of(data, encoding)
@@ -99,7 +97,7 @@ def create_private_key(
             raise BadArgument(f"{path} contains a private key; set overwrite=True to replace it")
         key = keys.generate(keys.wanted_kind(algo, keysize or bits))
         data = encode.encode_key(key, passphrase, encoding, compatible=pkcs12_encryption_compat)
-        return _given(data, path, encoding, raw=raw, mode=0o400)
+        return _give(data, path, encoding, raw=raw, mode=0o400)
 
 
 @function
@@ -142,7 +140,7 @@ def create_csr(
             {**given, "subject": subject}, private_key, private_key_passphrase, digest
         )
         data = encode.encode_other(request.made_request(want), encoding)
-        return _given(data, path, encoding, raw=raw)
+        return _give(data, path, encoding, raw=raw)
 
 
 @function
@@ -203,7 +201,7 @@ def create_certificate(
         )
         keep_copy(made, given.get("copypath"), bool(given.get("prepend_cn")))
         secret = 0o600 if encoding == "pkcs12" else None
-        return _given(data, path, encoding, raw=raw, mode=secret)
+        return _give(data, path, encoding, raw=raw, mode=secret)
 
 
 @function
@@ -260,4 +258,4 @@ def create_crl(
             extensions=extensions,
         )
         data = encode.encode_other(revocation.made_list(want, now), encoding)
-        return _given(data, path, encoding, raw=raw)
+        return _give(data, path, encoding, raw=raw)

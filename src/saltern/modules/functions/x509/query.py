@@ -19,7 +19,7 @@ from saltern.modules.lib.x509.signing_policies import policy_of
 from saltern.modules.lib.x509.times import days_later
 
 
-def _loaded(certificate: str) -> Any:
+def _load(certificate: str) -> Any:
     with explain_errors("certificate"):
         return load.load_certificate(material(certificate, "certificate"), "certificate")
 
@@ -29,7 +29,7 @@ def _ends_within(ctx: Context, certificate: Any, days: int) -> bool:
     return bool(certificate.not_valid_after_utc <= days_later(now, days))
 
 
-def _named(certificate: str, found: Any) -> dict[str, object]:
+def _path_and_name(certificate: str, found: Any) -> dict[str, object]:
     named: dict[str, object] = {"path": certificate} if is_path(certificate) else {}
     common = common_name(found)
     return named if common is None else {**named, "cn": common}
@@ -46,7 +46,7 @@ def expires(ctx: Context, certificate: str, days: int = 0) -> bool:
             False
         ```
     """
-    return _ends_within(ctx, _loaded(certificate), days)
+    return _ends_within(ctx, _load(certificate), days)
 
 
 @function
@@ -66,8 +66,8 @@ def expired(ctx: Context, certificate: str) -> dict[str, object]:
                 /etc/pki/www.pem
         ```
     """
-    found = _loaded(certificate)
-    return {**_named(certificate, found), "expired": _ends_within(ctx, found, 0)}
+    found = _load(certificate)
+    return {**_path_and_name(certificate, found), "expired": _ends_within(ctx, found, 0)}
 
 
 @function
@@ -89,8 +89,8 @@ def will_expire(ctx: Context, certificate: str, days: int) -> dict[str, object]:
                 False
         ```
     """
-    found = _loaded(certificate)
-    named = _named(certificate, found)
+    found = _load(certificate)
+    named = _path_and_name(certificate, found)
     return {"check_days": days, **named, "will_expire": _ends_within(ctx, found, days)}
 
 

@@ -164,7 +164,7 @@ def extracted(
             by_program=use_cmd_unzip,
             perms=extract_perms,
         )
-        return _extracted(ctx, job, packed, url, unused_warnings(rest, MEANINGLESS))
+        return _extract(ctx, job, packed, url, unused_warnings(rest, MEANINGLESS))
 
 
 def _trim(given: object) -> int:
@@ -181,7 +181,7 @@ def _options(given: object) -> list[str]:
     return [str(one) for one in given] if isinstance(given, list) else words(str(given))
 
 
-def _extracted(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple[str, ...]) -> Result:
+def _extract(ctx: Context, job: Job, packed: Packed, url: str, warnings: tuple[str, ...]) -> Result:
     url = mask(url)
     lying, landing = contents(ctx, packed)
     directories, others = toplevel(lying)

@@ -37,7 +37,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def _opened(job: Job) -> Iterator[Rooted | None]:
+def _open_directory(job: Job) -> Iterator[Rooted | None]:
     """The directory, or None if it does not exist yet."""
     try:
         tree = Rooted(job.into)
@@ -64,7 +64,7 @@ def needs(ctx: Context, job: Job, landing: Sequence[Entry], digest: str) -> bool
     """True if the archive has to be unpacked. Raises for an entry of another kind that may not be
     replaced.
     """
-    with _opened(job) as tree:
+    with _open_directory(job) as tree:
         kinds = [_present(tree, entry) for entry in landing]
     wrong = kinds.index("wrong") if "wrong" in kinds else None
     if wrong is not None and not (job.force or job.clean or job.clean_parent):
@@ -91,7 +91,7 @@ def _present(tree: Rooted | None, entry: Entry) -> str:
 def changes_of(ctx: Context, job: Job, landing: Sequence[Entry]) -> dict[str, object]:
     names = [entry.name for entry in landing]
     changes: dict[str, object] = {"extracted_files": names[: job.trim] if job.trim else names}
-    with _opened(job) as tree:
+    with _open_directory(job) as tree:
         if tree is None:
             changes["directories_created"] = [job.into]
         elif removed := _to_remove(job, tree, landing):
@@ -113,7 +113,7 @@ def _to_remove(job: Job, tree: Rooted, landing: Sequence[Entry]) -> list[str]:
     return [name for name in (*directories, *others) if name in here]
 
 
-def _owned(job: Job, landing: Sequence[Entry]) -> Iterator[str]:
+def _names_to_own(job: Job, landing: Sequence[Entry]) -> Iterator[str]:
     """The names below the directory whose owner the user wants to set."""
     if not job.enforce_ownership_on:
         yield from _names(landing)
@@ -141,8 +141,10 @@ def owner_changes(ctx: Context, job: Job, landing: Sequence[Entry]) -> Mapping[s
     if not (job.user or job.group):
         return {}
     wanted = asked_attributes(ctx, job.user, job.group, None, [])
-    with _opened(job) as tree:
-        if tree is not None and any(_foreign(tree.look(name), wanted) for name in _owned(job, landing)):
+    with _open_directory(job) as tree:
+        if tree is not None and any(
+            _foreign(tree.look(name), wanted) for name in _names_to_own(job, landing)
+        ):
             return {"updated ownership": True}
     return {}
 
@@ -177,7 +179,7 @@ def set_owners(ctx: Context, job: Job, landing: Sequence[Entry]) -> None:
         return
     owner = asked_attributes(ctx, job.user, job.group, None, [])
     with Rooted(job.into) as tree:
-        for name in _owned(job, landing):
+        for name in _names_to_own(job, landing):
             if _foreign(tree.look(name), owner):
                 tree.set_owner(name, owner)
 

@@ -65,7 +65,7 @@ def present(
         if not value or any(sign.isspace() for sign in value):
             raise Refused(f"{field} cannot be {value!r}")
 
-    def wanted(table: Crontab) -> tuple[Job, Job | None]:
+    def wanted_job(table: Crontab) -> tuple[Job, Job | None]:
         have = table.find(command, known_as)
         job = Job(
             command=command,
@@ -78,12 +78,12 @@ def present(
         return job, have
 
     def differs() -> Changes:
-        job, have = wanted(crontab.parse(crontab.read(ctx, user)))
+        job, have = wanted_job(crontab.parse(crontab.read(ctx, user)))
         return {} if job == have else {user: name}
 
     def act(_: Changes) -> None:
         table = crontab.parse(crontab.read(ctx, user))
-        crontab.write(ctx, user, table.with_job(*wanted(table)).text())
+        crontab.write(ctx, user, table.with_job(*wanted_job(table)).text())
 
     result = bring(
         ctx,
@@ -100,12 +100,12 @@ def present(
 
 def _times(ctx: Context, times: tuple[str, ...], have: Job | None, seed: str) -> tuple[str, ...]:
     return tuple(
-        value if value.lower() != "random" else _chosen(ctx, field, have.times[at] if have else "", seed)
+        value if value.lower() != "random" else _choose_time(ctx, field, have.times[at] if have else "", seed)
         for at, (field, value) in enumerate(zip(FIELDS, times, strict=True))
     )
 
 
-def _chosen(ctx: Context, field: str, now: str, seed: str) -> str:
+def _choose_time(ctx: Context, field: str, now: str, seed: str) -> str:
     """A random value, seeded so that a test run predicts the value of the real run."""
     if now.isdigit():
         return now
@@ -151,20 +151,20 @@ def absent(
     command = name.strip()
     known_as = str(identifier or command)
 
-    def found(table: Crontab) -> Job | None:
+    def find(table: Crontab) -> Job | None:
         if special is not None:
             return table.find_special(command, known_as, special)
         return table.find(command, known_as)
 
     def act(_: Changes) -> None:
         table = crontab.parse(crontab.read(ctx, user))
-        while job := found(table):
+        while job := find(table):
             table = table.without(job)
         crontab.write(ctx, user, table.text())
 
     return bring(
         ctx,
-        lambda: {user: name} if found(crontab.parse(crontab.read_any(ctx, user))) else {},
+        lambda: {user: name} if find(crontab.parse(crontab.read_any(ctx, user))) else {},
         act,
         facts=lambda: _facts(ctx, user, command, known_as),
         words=words_for(f"Cron {name}", "is absent", "removed"),

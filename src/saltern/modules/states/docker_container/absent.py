@@ -43,13 +43,13 @@ def stopped(
     """
     targets, docker = containers or [name], engine(ctx)
 
-    def found() -> dict[str, Seen | None]:
+    def find() -> dict[str, Seen | None]:
         return {target: lifecycle.find(docker, target, by_id=True) for target in targets}
 
     def differs() -> Changes:
         return {
             target: {"result": True, "state": {"old": lifecycle.state_of(seen), "new": lifecycle.STOPPED}}
-            for target, seen in found().items()
+            for target, seen in find().items()
             if lifecycle.state_of(seen) not in (None, lifecycle.STOPPED)
         }
 
@@ -59,13 +59,13 @@ def stopped(
                 docker.ask("POST", f"/containers/{target}/unpause")
             lifecycle.stop(docker, target, shutdown_timeout)
 
-    _refuse_some(found(), unpause=unpause, error_on_absent=error_on_absent)
+    _refuse_some(find(), unpause=unpause, error_on_absent=error_on_absent)
     shown = ", ".join(targets)
     return bring(
         ctx,
         differs,
         act,
-        facts=lambda: {target: facts(target, seen) for target, seen in found().items()},
+        facts=lambda: {target: facts(target, seen) for target, seen in find().items()},
         words=Words(f"Not running: {shown}", f"Would be stopped: {shown}", f"Stopped: {shown}"),
     )
 

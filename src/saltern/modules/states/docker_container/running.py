@@ -295,10 +295,10 @@ def react(ctx: Context, name: str, args: Mapping[str, object]) -> Result:
     result = running.body(ctx, name, **bind(schema(running), {**args, "force": False}))  # type: ignore[arg-type]
     if result.outcome is not Outcome.OK or result.changes:
         return result
-    return _signalled(ctx, name, action, result)
+    return _signal(ctx, name, action, result)
 
 
-def _signalled(ctx: Context, name: str, signal: str, result: Result) -> Result:
+def _signal(ctx: Context, name: str, signal: str, result: Result) -> Result:
     changes: dict[str, object] = {"signal": signal}
     if ctx.test:
         comment = f"Signal {signal} would be sent to container {name!r}"

@@ -48,7 +48,7 @@ class Keeper:
         if wanted and (mode in endpoints.NO_NETWORKS or mode.startswith("container:")):
             raise Refused(f"network_mode {mode!r} excludes networks; leave out one of the two")
         self.want = DesiredContainer(
-            image=images.check_name(image), options=_resolved(self.engine, options), networks=wanted
+            image=images.check_name(image), options=_resolve_names(self.engine, options), networks=wanted
         )
         self.forced = manner.force
 
@@ -164,7 +164,7 @@ def usable(engine: Engine, read: Given) -> tuple[dict[str, Any], tuple[str, ...]
     return kept, read.warnings + reported
 
 
-def _resolved(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
+def _resolve_names(engine: Engine, options: dict[str, Any]) -> dict[str, Any]:
     """The options with ``container:NAME`` as ``container:ID``, which is how the engine stores it."""
     found = dict(options)
     for name in ("network_mode", "ipc_mode", "pid_mode"):

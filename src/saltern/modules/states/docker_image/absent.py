@@ -29,27 +29,27 @@ def absent(ctx: Context, /, name: str, *, images: list[str] | None = None, force
           docker_image.absent
         ```
     """
-    return _gone(ctx, images or [name], force=force)
+    return _remove(ctx, images or [name], force=force)
 
 
-def _gone(ctx: Context, targets: list[str], *, force: bool) -> Result:
+def _remove(ctx: Context, targets: list[str], *, force: bool) -> Result:
     docker = engine(ctx)
 
-    def found() -> dict[str, Seen]:
+    def find() -> dict[str, Seen]:
         seen = ((target, images.find(docker, target)) for target in targets)
         return {_tag(target, one): one for target, one in seen if one is not None}
 
     def act(_: Changes) -> None:
-        for tag in found():
+        for tag in find():
             images.remove(docker, tag, force=force)
 
     if not force:
-        for tag, seen in found().items():
+        for tag, seen in find().items():
             _refuse_used(docker, tag, seen)
     shown = ", ".join(targets)
     return bring(
         ctx,
-        lambda: {"removed": sorted(tags)} if (tags := found()) else {},
+        lambda: {"removed": sorted(tags)} if (tags := find()) else {},
         act,
         facts=lambda: {target: facts(target, images.find(docker, target)) for target in targets},
         words=Words(f"Not present: {shown}", f"Would be removed: {shown}", f"Removed: {shown}"),

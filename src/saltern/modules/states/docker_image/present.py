@@ -86,21 +86,21 @@ def present(
     docker, full = engine(ctx, client_timeout), images.check_name(images.full_name(name, tag))
     given = {str(key): str(value) for key, value in (buildargs or {}).items()}
 
-    def built() -> object:
+    def build_image() -> object:
         return images.build(
             docker, str(build), full, dockerfile=dockerfile, buildargs=given, cache=cache, rm=rm
         )
 
     way = Way("pulled", lambda: images.pull(ctx, docker, full))
     if build:
-        way = Way("built", built)
+        way = Way("built", build_image)
     elif load:
-        way = Way("loaded", lambda: _loaded(ctx, docker, str(load), full))
+        way = Way("loaded", lambda: _load(ctx, docker, str(load), full))
     warnings = ("insecure_registry has no effect; the engine has its own list",) if insecure_registry else ()
     return _again(ctx, docker, full, way) if force else _once(ctx, docker, full, way, warnings)
 
 
-def _loaded(ctx: Context, docker: Engine, path: str, full: str) -> None:
+def _load(ctx: Context, docker: Engine, path: str, full: str) -> None:
     came = images.load(docker, images.local(ctx, path))
     if full not in came:
         if len(came) != 1:

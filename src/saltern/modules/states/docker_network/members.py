@@ -37,7 +37,7 @@ def members(engine: Engine, containers: list[str]) -> tuple[dict[str, str], tupl
     return found, tuple(reported)
 
 
-def remembered(engine: Engine, seen: Seen) -> dict[str, Endpoint]:
+def remember_members(engine: Engine, seen: Seen) -> dict[str, Endpoint]:
     """The chosen settings of each container's connection."""
     return {key: _endpoint(engine, key, seen["Name"]) for key in seen.get("Containers") or {}}
 

@@ -19,7 +19,7 @@ from saltern.modules.states.docker_network.members import (
     facts,
     find,
     members,
-    remembered,
+    remember_members,
     take_down,
 )
 
@@ -128,7 +128,7 @@ def present(
         ipam=_ipam(given, validate_ip_addrs),
         check_duplicate=check_duplicate,
     )
-    return Maker(ctx, want, containers, reconnect).made()
+    return Maker(ctx, want, containers, reconnect).make()
 
 
 def _one_name(arguments: Mapping[str, Any], ignore: bool) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Maker:
         self.reconnect = reconnect and not containers
         self.wanted, self.warnings = members(self.engine, containers or [])
 
-    def made(self) -> Result:
+    def make(self) -> Result:
         name = self.want.name
         word = "created" if find(self.engine, name) is None else "changed"
         return bring(
@@ -187,12 +187,12 @@ class Maker:
 
     def differs(self) -> Changes:
         seen = find(self.engine, self.want.name)
-        changes: Changes = {"created": True} if seen is None else self._replaced(seen)
+        changes: Changes = {"created": True} if seen is None else self._replacements(seen)
         inside = {} if changes or seen is None else seen.get("Containers") or {}
         missing = [name for key, name in self.wanted.items() if key not in inside]
         return changes | ({"connected": missing} if missing else {})
 
-    def _replaced(self, seen: Seen) -> Changes:
+    def _replacements(self, seen: Seen) -> Changes:
         found = networks.differences(self.want, seen)
         if not found:
             return {}
@@ -203,8 +203,8 @@ class Maker:
     def act(self) -> None:
         seen = find(self.engine, self.want.name)
         former = {}
-        if seen is not None and self._replaced(seen):
-            former = remembered(self.engine, seen) if self.reconnect else {}
+        if seen is not None and self._replacements(seen):
+            former = remember_members(self.engine, seen) if self.reconnect else {}
             take_down(self.engine, seen)
             seen = None
         if seen is None:

@@ -46,10 +46,10 @@ def accumulated(ctx: Context, /, name: str, *, filename: str, text: object, **_:
         ```
     """
     ctx.facts = {"path": filename}
-    return _accumulated(ctx, name, filename, text)
+    return _accumulate(ctx, name, filename, text)
 
 
-def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result:
+def _accumulate(ctx: Context, name: str, filename: str, text: object) -> Result:
     texts = text if isinstance(text, list) else [text]
     if not all(isinstance(item, str | int | float | Mapping) for item in texts):
         raise Refused("text must be a text or a mapping, or a list of them")
@@ -77,10 +77,10 @@ def _accumulated(ctx: Context, name: str, filename: str, text: object) -> Result
 def _wanted_by_a_file(ctx: Context) -> bool:
     assert ctx.chunk is not None
     mine = {ctx.chunk.id, ctx.chunk.name}
-    return any(one.state == "file" and not mine.isdisjoint(_required(one)) for one in ctx.run.chunks)
+    return any(one.state == "file" and not mine.isdisjoint(_required_names(one)) for one in ctx.run.chunks)
 
 
-def _required(chunk: Chunk) -> set[str]:
+def _required_names(chunk: Chunk) -> set[str]:
     """IDs and names of the states that this one names as its requisites."""
     return {ref.value for ref in chunk.requisites if ref.state in ("file", "")}
 
@@ -91,6 +91,6 @@ def required_for(ctx: Context, path: str) -> dict[str, list[object]]:
     if not found or ctx.chunk is None:
         return found
     makers = collected_texts(ctx, MAKERS).get(path, {})
-    required = _required(ctx.chunk)
+    required = _required_names(ctx.chunk)
     mine = {name: texts for name, texts in found.items() if not required.isdisjoint(makers.get(name, ()))}
     return mine or found

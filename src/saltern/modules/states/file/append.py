@@ -79,7 +79,7 @@ def append(
     added: list[str] = []
 
     def change(old: str) -> str:
-        added.extend(_missing(found, old, ignore_whitespace))
+        added.extend(_missing_lines(found, old, ignore_whitespace))
         return end_line(old) + "".join(f"{line}\n" for line in added) if added else old
 
     how = Edit(
@@ -89,7 +89,7 @@ def append(
         show_changes=show_changes,
         words=_words(name, "Appended"),
     )
-    return _counted(edit(ctx, how, change), len(added))
+    return _insert_count(edit(ctx, how, change), len(added))
 
 
 @state(name_is="path")
@@ -146,7 +146,7 @@ def prepend(
         if header:
             added.extend([] if old.split("\n")[: len(lines)] == lines else lines)
         else:
-            added.extend(_missing(found, old, True))
+            added.extend(_missing_lines(found, old, True))
         return "".join(f"{line}\n" for line in added) + old
 
     how = Edit(
@@ -156,14 +156,14 @@ def prepend(
         show_changes=show_changes,
         words=_words(name, "Prepended"),
     )
-    return _counted(edit(ctx, how, change), len(added))
+    return _insert_count(edit(ctx, how, change), len(added))
 
 
 def _words(path: str, verb: str) -> Words:
     return Words(f"File {path} is in correct state", f"File {path} is set to be updated", f"{verb} # lines")
 
 
-def _counted(result: Result, lines: int) -> Result:
+def _insert_count(result: Result, lines: int) -> Result:
     return (
         replace(result, comment=result.comment.replace("#", str(lines)))
         if result.comment.endswith("# lines")
@@ -197,7 +197,7 @@ def texts(
     if text is not None:
         for name in variables:
             raise Refused(NO_TEMPLATE.format(name))
-        return [_checked(item) for item in (text if isinstance(text, list) else [text])]
+        return [_check_text(item) for item in (text if isinstance(text, list) else [text])]
     listed = [several] if isinstance(several, str) else several or []
     places: Sequence[object] = [source] if source is not None else listed
     sums: Sequence[object] = [source_hash] if source is not None else hashes or []
@@ -212,7 +212,7 @@ def _fetch(sums: Sequence[object], at: int) -> sources.Fetch:
     return sources.Fetch(source_hash=str(sums[at] or "") if at < len(sums) else "")
 
 
-def _checked(item: object) -> str:
+def _check_text(item: object) -> str:
     if isinstance(item, dict | list) or item is None:
         raise Refused(f"text must be a text or a list of texts, not {item!r}; is the indentation right?")
     return str(item)
@@ -223,21 +223,21 @@ def split(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _missing(wanted: list[str], old: str, ignore_whitespace: bool) -> list[str]:
+def _missing_lines(wanted: list[str], old: str, ignore_whitespace: bool) -> list[str]:
     def plain(line: str) -> str:
         return " ".join(line.split()) if ignore_whitespace else line.removesuffix("\r")
 
-    def compared(lines: list[str]) -> list[str]:
+    def compared_lines(lines: list[str]) -> list[str]:
         """The lines as they are compared; blank ones are white space, too."""
         return [plain(line) for line in lines if line.strip() or not ignore_whitespace]
 
-    have = compared(split(old))
+    have = compared_lines(split(old))
     missing: list[str] = []
     for text in wanted:
         lines = split(text)
-        if not text.isspace() and not _holds(have, compared(lines)):
+        if not text.isspace() and not _holds(have, compared_lines(lines)):
             missing += lines
-            have += compared(lines)
+            have += compared_lines(lines)
     return missing
 
 

@@ -138,8 +138,8 @@ class Block(Struct, frozen=True):
             raise Refused("marker_start and marker_end must not be empty")
         lines = lines_of(old)
         if any(self.start in line for line in lines):
-            return self._replaced(lines, _line_end(lines))
-        return self._inserted(lines, _line_end(lines))
+            return self._replace(lines, _line_end(lines))
+        return self._insert(lines, _line_end(lines))
 
     @property
     def body(self) -> str:
@@ -147,7 +147,7 @@ class Block(Struct, frozen=True):
             return self.content if self.content.endswith("\n") else f"{self.content}\n"
         return f"{self.content}\n" if self.newline else self.content
 
-    def _replaced(self, lines: list[str], end: str) -> str:
+    def _replace(self, lines: list[str], end: str) -> str:
         """Give every block the content. Of several start markers before an end, the last one begins it."""
         result: list[str] = []
         inside = False
@@ -168,7 +168,7 @@ class Block(Struct, frozen=True):
         keep = self.newline is not False and not before.strip()
         return (before if keep else "") + marker + after
 
-    def _inserted(self, lines: list[str], end: str) -> str:
+    def _insert(self, lines: list[str], end: str) -> str:
         place, pattern = self.place
         block = _with_ends(f"{self.start}\n{self.body}{self.end}\n", end)
         if place == "append":

@@ -119,7 +119,7 @@ def _copy(ctx: Context, move: Move) -> Result:
     if there is not None and (not move.force or _equal(move, found)):
         word = "is a copy already" if move.force else "is there and is left alone (force: False)"
         return result_of(ctx, {}, f"{move.path} {word}", facts(ctx, move.path, there))
-    attributes, notes = _asked(ctx, move, found)
+    attributes, notes = _asked_attributes(ctx, move, found)
     changes: dict[str, object] = {move.path: move.source}
     changes |= attribute_changes(None, attributes, user=move.user, group=move.group, mode=move.mode)
     notes += parent_notes(ctx, move.path, move.makedirs)
@@ -142,7 +142,7 @@ def _equal(move: Move, found: os.stat_result) -> bool:
     return not attribute_changes(old.stat, attributes, user=move.user, group=move.group, mode=move.mode)
 
 
-def _asked(ctx: Context, move: Move, found: os.stat_result) -> tuple[Attributes, list[str]]:
+def _asked_attributes(ctx: Context, move: Move, found: os.stat_result) -> tuple[Attributes, list[str]]:
     notes: list[str] = []
     given = asked_attributes(ctx, move.user, move.group, move.mode, notes)
     if not move.preserve:
@@ -201,14 +201,14 @@ def rename(
         return result_of(ctx, {}, comment, facts(ctx, move.path, there))
     notes = parent_notes(ctx, move.path, move.makedirs)
     if not ctx.test:
-        _renamed(move, there)
+        _rename(move, there)
         there = files.look(move.path)
     would = "\n".join([f"{source} would be moved to {move.path}", *notes])
     done = f"{source} is now at {move.path}"
     return result_of(ctx, {move.path: source}, Words(would=would, done=done), facts(ctx, move.path, there))
 
 
-def _renamed(move: Move, there: os.stat_result | None) -> None:
+def _rename(move: Move, there: os.stat_result | None) -> None:
     if move.makedirs:
         make_parents(move.path, KEPT)
     if there is not None:

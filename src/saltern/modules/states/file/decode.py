@@ -46,10 +46,10 @@ def decode(
     data = encoded_data if contents_pillar is None else ctx.functions["pillar.get"](contents_pillar, missing)
     if data is missing:
         raise Refused(f"Pillar {contents_pillar} does not exist")
-    return place(ctx, Wanted(path=absolute(name)), _decoded(str(data)))
+    return place(ctx, Wanted(path=absolute(name)), _decode(str(data)))
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     import base64
 
     try:

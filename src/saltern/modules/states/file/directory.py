@@ -143,10 +143,12 @@ def _obstacle(path: str, allow_symlink: bool, force: bool, backupname: str | Non
 def _superfluous(ctx: Context, path: str, exclude_pat: str | list[str] | None) -> list[str]:
     if files.look(path, follow=True) is None:
         return []
-    return superfluous(os.path.realpath(path), _resolved(required_paths(ctx)), path_matcher(exclude_pat))
+    return superfluous(
+        os.path.realpath(path), _resolve_parents(required_paths(ctx)), path_matcher(exclude_pat)
+    )
 
 
-def _resolved(paths: set[str]) -> set[str]:
+def _resolve_parents(paths: set[str]) -> set[str]:
     return {os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in paths}
 
 
@@ -174,7 +176,9 @@ def settle_directory(
         return failed(notes[0], changes=changes, **known)  # Salt shows here what it would have made
     _act(wanted, obstacle, todo, removed, backupname)
     known = facts(ctx, wanted.path, files.look(wanted.path, follow=True))
-    return Result(outcome=Outcome.OK, comment=_done(wanted, todo, removed), changes=changes, data=known)
+    return Result(
+        outcome=Outcome.OK, comment=_done_comment(wanted, todo, removed), changes=changes, data=known
+    )
 
 
 def _replacement(path: str, obstacle: str, backupname: str | None) -> Changes:
@@ -264,7 +268,7 @@ def _act(
         files.remove(path)
 
 
-def _done(wanted: Directory, todo: list[Todo], removed: list[str]) -> str:
+def _done_comment(wanted: Directory, todo: list[Todo], removed: list[str]) -> str:
     if any("directory" in difference for _, _, difference in todo):
         return f"Directory {wanted.path} created"
     if removed and not todo:

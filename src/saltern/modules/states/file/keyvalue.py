@@ -90,15 +90,15 @@ def keyvalue(
         ignore_missing=(ignore_if_missing or create_if_missing) and not creates,
     )
     if search_only:
-        return _searched(edit(_testing(ctx), how, rules.change))
+        return _search_result(edit(_test_context(ctx), how, rules.change))
     return edit(ctx, how, rules.change)
 
 
-def _testing(ctx: Context) -> Context:
+def _test_context(ctx: Context) -> Context:
     return Context(ctx.run, test=True, env=ctx.env, chunk=ctx.chunk, runas=ctx.runas)
 
 
-def _searched(result: Result) -> Result:
+def _search_result(result: Result) -> Result:
     if result.outcome is Outcome.OK:
         return result
     return Result(
@@ -149,7 +149,7 @@ class EditOptions(Struct, frozen=True, kw_only=True):
             if (text := kept.get(at, None if self.prune else line)) is not None
         ]
         missing = [key for key in self.pairs if self.count and all(hit.key != key for hit in found)]
-        return self._added(result, missing)
+        return self._add_missing(result, missing)
 
     def _find(self, at: int, line: str) -> Found | None:
         """The key of a line, in use or commented out."""
@@ -159,13 +159,13 @@ class EditOptions(Struct, frozen=True, kw_only=True):
             if commented and (not self.comment or body == bare):
                 return None
             word, separator, value = body.partition(self.separator)
-            key = self._known(word)
+            key = self._known_key(word)
             if separator and key is not None:
                 indent = line[: len(line) - len(bare)]
                 return Found(at, key, indent + word, value, commented)
         return None
 
-    def _known(self, word: str) -> str | None:
+    def _known_key(self, word: str) -> str | None:
         if word in self.pairs:
             return word
         if not self.fold_key:
@@ -191,7 +191,7 @@ class EditOptions(Struct, frozen=True, kw_only=True):
         ending = line[len(line.rstrip("\r\n")) :]
         return f"{hit.written}{self.separator}{wanted}{ending}"
 
-    def _added(self, lines: list[str], missing: list[str]) -> str:
+    def _add_missing(self, lines: list[str], missing: list[str]) -> str:
         new = [f"{key}{self.separator}{self.pairs[key]}\n" for key in missing] if self.put else []
         if self.put == "prepend":
             return "".join([*new, *lines])

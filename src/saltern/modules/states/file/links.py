@@ -175,7 +175,7 @@ def _link(
     attributes = asked_attributes(ctx, link.user, link.group, None, notes)
     found = files.look(path)
     if found is not None and right(found, link):
-        return _owned(ctx, link, found, attributes)
+        return _change_owner(ctx, link, found, attributes)
     changes: dict[str, object] = {"new": path}
     if found is not None:
         changes |= _in_the_way(link, found)
@@ -193,7 +193,7 @@ def _facts(ctx: Context, link: Link, found: os.stat_result | None) -> dict[str, 
     return facts(ctx, link.path, found) | {"target": link.target}
 
 
-def _owned(ctx: Context, link: Link, found: os.stat_result, attributes: Attributes) -> Result:
+def _change_owner(ctx: Context, link: Link, found: os.stat_result, attributes: Attributes) -> Result:
     names = names_of(ctx)
     before = f"{names.user(found.st_uid)}:{names.group(found.st_gid)}"
     after = f"{link.user or names.user(found.st_uid)}:{link.group or names.group(found.st_gid)}"

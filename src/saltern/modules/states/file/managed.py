@@ -189,10 +189,10 @@ def managed(
         ),
     )
     same = _sameness(ignore_ordering, ignore_whitespace, ignore_comment_characters)
-    return _managed(ctx, wanted, source, fetch, given, how, replace, same)
+    return _manage(ctx, wanted, source, fetch, given, how, replace, same)
 
 
-def _managed(
+def _manage(
     ctx: Context,
     wanted: Wanted,
     source: object,
@@ -214,7 +214,7 @@ def _managed(
         content: bytes | None = here
         wanted = _without_keep(wanted, None)
     elif source:
-        found = _found(ctx, source, fetch)
+        found = _find_source(ctx, source, fetch)
         refuse_own_source(ctx, wanted.path, found, template)
         content = render_source(ctx, wanted.path, found, template, wanted.names)
         wanted = _without_keep(wanted, found.mode)
@@ -226,7 +226,7 @@ def _managed(
     return place(ctx, wanted, content, same)
 
 
-def _found(ctx: Context, source: object, fetch: sources.Fetch) -> sources.Source:
+def _find_source(ctx: Context, source: object, fetch: sources.Fetch) -> sources.Source:
     try:
         return sources.find(ctx, source, fetch)
     except Refused as refusal:

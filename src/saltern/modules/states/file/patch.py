@@ -100,7 +100,7 @@ def _run(ctx: Context, job: Job, *words: str, cwd: str | None = None) -> Ran:
     return ran
 
 
-def _refused(job: Job, ran: Ran) -> Refused:
+def _refusal(job: Job, ran: Ran) -> Refused:
     hint = "" if job.reject_file else "; give reject_file to keep the rejected parts"
     return Refused(f"the patch does not apply to {job.path}, nothing was changed{hint}\n{ran.out.strip()}")
 
@@ -120,7 +120,7 @@ def _on_file(ctx: Context, job: Job) -> Result:
         ran = _run(ctx, job, rejects, f"--output={out}", job.path)
         new = files.read(out)
     if ran.code or new is None:
-        raise _refused(job, ran)
+        raise _refusal(job, ran)
     changes: dict[str, object] = {"diff": difference(seen.data, new)}
     if not ctx.test:
         files.write(job.path, new)
@@ -138,12 +138,12 @@ def _on_directory(ctx: Context, job: Job) -> Result:
         return result_of(ctx, {}, "The patch is already applied", facts(ctx, job.path, found))
     tried = _run(ctx, job, "--dry-run", *rejects, cwd=job.path)
     if tried.code:
-        raise _refused(job, tried)
+        raise _refusal(job, tried)
     changes: dict[str, object] = {"patched": TOUCHED.findall(tried.out)}
     if not ctx.test:
         ran = _run(ctx, job, *rejects, cwd=job.path)
         if ran.code:
-            raise _refused(job, ran)
+            raise _refusal(job, ran)
     known = facts(ctx, job.path, found)
     return result_of(
         ctx, changes, Words(would="The patch fits and would be applied", done="The patch is applied"), known

@@ -36,10 +36,10 @@ def pruned(
         ```
     """
     ctx.facts = {"path": name}
-    return _pruned(ctx, absolute(name), recurse, ignore_errors, older_than)
+    return _prune(ctx, absolute(name), recurse, ignore_errors, older_than)
 
 
-def _pruned(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_than: float | None) -> Result:
+def _prune(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_than: float | None) -> Result:
     found = files.look(path)
     if found is None:
         return result_of(ctx, {}, f"Directory {path} is not present", facts(ctx, path, None))

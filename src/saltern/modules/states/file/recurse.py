@@ -120,7 +120,7 @@ def recurse(
         backup=backup,
         show_changes=show_changes,
     )
-    chosen = _chosen(path_matcher(include_pat), path_matcher(exclude_pat), maxdepth)
+    chosen = _make_choice(path_matcher(include_pat), path_matcher(exclude_pat), maxdepth)
     urls = _sources(ctx, source, merge)
     layers = Layers()
     for url in urls:
@@ -154,7 +154,7 @@ def _is_directory(ctx: Context, url: str) -> bool:
     return not name.strip("/") or name.strip("/") in ctx.files.directories(env)
 
 
-def _chosen(include: Matches | None, exclude: Matches | None, maxdepth: int | None) -> Matches:
+def _make_choice(include: Matches | None, exclude: Matches | None, maxdepth: int | None) -> Matches:
     def chosen(path: str) -> bool:
         if include is not None and not include(path):
             return False
@@ -218,7 +218,7 @@ def _parts(plan: CopyPlan, layers: Layers) -> Iterator[tuple[str, Callable[[Cont
     """Directories from the top down, then files, then links."""
     for relative in ("", *sorted(layers.directories)):
         path = f"{plan.root}/{relative}".rstrip("/")
-        yield path, partial(_made, plan=plan, path=path)
+        yield path, partial(_make_directory, plan=plan, path=path)
     for relative, url in sorted(layers.files.items()):
         path = f"{plan.root}/{relative}"
         yield path, partial(_one, plan=plan, path=path, relative=relative, url=url)
@@ -227,7 +227,7 @@ def _parts(plan: CopyPlan, layers: Layers) -> Iterator[tuple[str, Callable[[Cont
         yield path, partial(_link, plan=plan, path=path, target=target)
 
 
-def _made(ctx: Context, plan: CopyPlan, path: str) -> Result:
+def _make_directory(ctx: Context, plan: CopyPlan, path: str) -> Result:
     found = files.look(path, follow=True) or files.look(path)
     obstacle = "" if found is None or files.kind_of(found) == "directory" else files.kind_of(found)
     if obstacle and not plan.clean:

@@ -79,21 +79,21 @@ Clock = Callable[[str], datetime | None]
 
 
 def _by_name(form: str) -> Clock:
-    def made(name: str) -> datetime | None:
+    def date_of(name: str) -> datetime | None:
         try:
             return datetime.strptime(name, form)
         except ValueError:
             return None  # not a backup
 
-    return made
+    return date_of
 
 
 def _by_change(path: str, zone: tzinfo | None) -> Clock:
-    def made(name: str) -> datetime | None:
+    def date_of(name: str) -> datetime | None:
         found = files.look(f"{path}/{name}")
         return datetime.fromtimestamp(found.st_mtime, zone) if found else None
 
-    return made
+    return date_of
 
 
 def _zone(name: str | None) -> tzinfo | None:

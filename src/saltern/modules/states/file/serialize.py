@@ -87,11 +87,13 @@ def serialize(
     old = files.read(path) if merge_if_exists else None
     content = None
     if old and old.strip():
-        existing = _existing(path, old, form, _options(deserializer_opts), encoding or "utf-8")
+        existing = _existing_data(path, old, form, _options(deserializer_opts), encoding or "utf-8")
         data = merge(existing, data)
         content = old if data == existing else None
     if content is None:
-        content = _written(kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors)
+        content = _serialize(
+            kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors
+        )
     wanted = Wanted(
         path=path,
         user=user,
@@ -134,7 +136,7 @@ def _options(given: object) -> dict[str, object]:
     return options
 
 
-def _existing(path: str, old: bytes, form: Format, options: dict[str, object], encoding: str) -> object:
+def _existing_data(path: str, old: bytes, form: Format, options: dict[str, object], encoding: str) -> object:
     """The data that the file holds now."""
     if form.read is None:
         raise Refused("merge_if_exists: this format cannot be read back")
@@ -153,7 +155,7 @@ def merge(existing: object, new: object) -> object:
     }
 
 
-def _written(
+def _serialize(
     kind: str, form: Format, data: object, options: dict[str, object], encoding: str, errors: str
 ) -> bytes:
     try:

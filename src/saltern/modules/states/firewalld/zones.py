@@ -89,7 +89,7 @@ def present(
         "sources": (sources, prune_sources),
         "rich_rules": (rich_rules, prune_rich_rules),
     }
-    return _settled(ctx, _desired(name, given, masquerade=masquerade, default=bool(default)))
+    return _settle(ctx, _desired_zone(name, given, masquerade=masquerade, default=bool(default)))
 
 
 @state
@@ -111,10 +111,10 @@ def bind(
         ```
     """
     given = {"interfaces": (interfaces, interfaces is not None), "sources": (sources, sources is not None)}
-    return _settled(ctx, _desired(name, given))
+    return _settle(ctx, _desired_zone(name, given))
 
 
-def _desired(
+def _desired_zone(
     name: str,
     given: Mapping[str, tuple[list[str] | None, bool]],
     *,
@@ -128,7 +128,7 @@ def _desired(
     return DesiredZone(name=name, lists=lists, pruned=pruned, masquerade=masquerade, default=default)
 
 
-def _settled(ctx: Context, want: DesiredZone) -> Result:
+def _settle(ctx: Context, want: DesiredZone) -> Result:
     daemon = firewalld.reach(ctx)
     seen: list[Zone] = []  # as last read: reading takes time
 
@@ -160,7 +160,7 @@ def _differs(ctx: Context, daemon: Daemon, want: DesiredZone, zone: Zone) -> Cha
         if add or remove:
             now = zone.lists[arg]
             new = [*(one for one in now if one not in remove), *add]
-            changes[KINDS[arg].change] = {"old": _shown(arg, now), "new": _shown(arg, new)}
+            changes[KINDS[arg].change] = {"old": _shown_values(arg, now), "new": _shown_values(arg, new)}
     if want.masquerade not in (None, zone.masquerade):
         verb = "set" if want.masquerade else "disabled"
         changes["masquerade"] = {"old": zone.masquerade, "new": f"Masquerading successfully {verb}."}
@@ -176,7 +176,7 @@ def _steps(want: DesiredZone, zone: Zone, arg: str) -> tuple[list[str], list[str
     return missing_values(arg, wanted, [one for one in current if one not in remove]), remove
 
 
-def _shown(arg: str, values: list[str]) -> list[object]:
+def _shown_values(arg: str, values: list[str]) -> list[object]:
     return [forward(one) if arg == "port_fwd" else one for one in values]
 
 
@@ -200,4 +200,6 @@ def _act(ctx: Context, daemon: Daemon, want: DesiredZone, seen: tuple[Zone, Chan
 
 def _facts(daemon: Daemon, name: str, zone: Zone) -> Changes:
     known: Changes = {"zone": name, "exists": zone.exists, "running": daemon.running}
-    return known | {"masquerade": zone.masquerade} | {arg: _shown(arg, zone.lists[arg]) for arg in KINDS}
+    return (
+        known | {"masquerade": zone.masquerade} | {arg: _shown_values(arg, zone.lists[arg]) for arg in KINDS}
+    )

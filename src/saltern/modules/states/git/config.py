@@ -163,12 +163,12 @@ def config_unset(
     """
     ctx.facts = {"name": name}
     place = Place(ctx, repo, user, bool(rest.get("global")))
-    found = {key: place.values(key, value_regex) for key in _fitting(place, name)}
+    found = {key: place.values(key, value_regex) for key in _matching_names(place, name)}
     found = {key: values for key, values in found.items() if values}
     if not all and any(len(values) > 1 for values in found.values()):
         raise Refused(f"{name!r} has several values; set all: True, or give value_regex")
     changes: dict[str, object] = {
-        key: {"old": values, "new": _kept(place.values(key), values)} for key, values in found.items()
+        key: {"old": values, "new": _kept_values(place.values(key), values)} for key, values in found.items()
     }
     if changes and not ctx.test:
         for key in found:
@@ -182,7 +182,7 @@ def config_unset(
     )
 
 
-def _fitting(place: Place, name: str) -> list[str]:
+def _matching_names(place: Place, name: str) -> list[str]:
     try:
         pattern = re.compile(name, re.IGNORECASE)
     except re.error as problem:
@@ -190,5 +190,5 @@ def _fitting(place: Place, name: str) -> list[str]:
     return [key for key in place.keys() if pattern.fullmatch(key) or key.lower() == name.lower()]  # noqa: SIM118
 
 
-def _kept(values: list[str], removed: list[str]) -> list[str] | None:
+def _kept_values(values: list[str], removed: list[str]) -> list[str] | None:
     return [value for value in values if value not in removed] or None

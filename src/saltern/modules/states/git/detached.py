@@ -112,7 +112,7 @@ def _here(
 ) -> Result:
     force_checkout, hard_reset = forces
     copy = look(git, how.path, how.remote)
-    sha = _meant(git, how, rev, fetch=fetch)
+    sha = _commit_of(git, how, rev, fetch=fetch)
     changes: dict[str, object] = {}
     if copy.url != how.url:
         new = shown_url(how.url)
@@ -146,7 +146,7 @@ def _here(
     )
 
 
-def _meant(git: Git, how: Clone, rev: str, *, fetch: bool) -> str:
+def _commit_of(git: Git, how: Clone, rev: str, *, fetch: bool) -> str:
     """The commit of a revision. A full hash that is available locally needs no remote."""
     here = commit_of(git, how.path, rev) if not rev.startswith("-") else ""
     if here and (not fetch or SHA.fullmatch(rev)):

@@ -12,7 +12,7 @@ from saltern.modules.lib.ini.edit import Changes, File, edit_file, text_of
 from saltern.modules.lib.ini.text import IniText
 
 
-def _grouped(sections: Mapping[str, object] | None) -> dict[str, object]:
+def _group_options(sections: Mapping[str, object] | None) -> dict[str, object]:
     """The options by section; options without a section belong to the unnamed one."""
     if not sections:
         raise Refused("'sections' is missing or empty; give {section: {option: value}}")
@@ -69,7 +69,7 @@ def options_present(
 
     def change(ini: IniText) -> Changes:
         changes: Changes = {}
-        for section, wanted in _grouped(sections).items():
+        for section, wanted in _group_options(sections).items():
             assert isinstance(wanted, Mapping)
             present = ini.options(section)
             values = {str(option): text_of(value) for option, value in wanted.items()}

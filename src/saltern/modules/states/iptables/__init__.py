@@ -31,6 +31,6 @@ def mod_aggregate(
     answered: Mapping[str, Answer],
 ) -> Chunk:
     """Append or insert the rules of several states in one step, so that they are saved once."""
-    from saltern.modules.states.iptables.aggregate import enlarged
+    from saltern.modules.states.iptables.aggregate import enlarge_chunk
 
-    return enlarged(chunk, group, answered)
+    return enlarge_chunk(chunk, group, answered)

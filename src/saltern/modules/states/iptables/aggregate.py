@@ -17,7 +17,7 @@ def _rules(chunk: Chunk) -> list[object]:
     return list(given) if isinstance(given, list) else [{"name": chunk.name, **chunk.args}]
 
 
-def enlarged(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+def enlarge_chunk(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
     """The chunk with the rules of all others of its function that have not run yet, in their order."""
     if chunk.fun not in TOGETHER:
         return chunk

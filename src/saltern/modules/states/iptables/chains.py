@@ -73,7 +73,7 @@ def chain_absent(ctx: Context, name: str, *, table: str = "filter", family: str 
     where = iptables.place(table, name, family)
 
     def act(_: Changes) -> None:
-        _unused(ctx, where)
+        _check_unused(ctx, where)
         iptables.run(ctx, where, "-F", name)
         iptables.run(ctx, where, "-X", name)
 
@@ -86,7 +86,7 @@ def chain_absent(ctx: Context, name: str, *, table: str = "filter", family: str 
     )
 
 
-def _unused(ctx: Context, where: Place) -> None:
+def _check_unused(ctx: Context, where: Place) -> None:
     """Refuse to delete a built-in chain, or one that a rule jumps to, before its rules are removed."""
     if iptables.read(ctx, where).policies[where.chain] is not None:
         raise Refused(f"{where.chain} is built in and cannot be deleted")

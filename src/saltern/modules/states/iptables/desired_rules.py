@@ -35,13 +35,13 @@ def desired_rules(
     """The rule of a state, or all of its ``rules``."""
     rules = given.get("rules")
     if rules is None:
-        return [_desired(ctx, name, given, position)]
+        return [_desired_rule(ctx, name, given, position)]
     if not isinstance(rules, list) or not all(isinstance(one, Mapping) for one in rules):
         raise Refused("rules needs a list of mappings, each with the arguments of one rule")
-    return [_desired(ctx, str(one.get("name", name)), one, position) for one in rules]
+    return [_desired_rule(ctx, str(one.get("name", name)), one, position) for one in rules]
 
 
-def _desired(ctx: Context, name: str, given: Mapping[str, object], position: int) -> DesiredIptablesRule:
+def _desired_rule(ctx: Context, name: str, given: Mapping[str, object], position: int) -> DesiredIptablesRule:
     family = str(given.get("family", "ipv4"))
     where = iptables.place(str(given.get("table", "filter")), str(given.get("chain") or ""), family)
     return DesiredIptablesRule(
@@ -84,11 +84,11 @@ def keep(ctx: Context, wanted: list[DesiredIptablesRule]) -> None:
 
 
 def facts(ctx: Context, wanted: list[DesiredIptablesRule]) -> Changes:
-    known = [_known(ctx, one) for one in wanted]
+    known = [_rule_facts(ctx, one) for one in wanted]
     return known[0] if len(known) == 1 else {"rules": known}
 
 
-def _known(ctx: Context, want: DesiredIptablesRule) -> Changes:
+def _rule_facts(ctx: Context, want: DesiredIptablesRule) -> Changes:
     where = want.where
     found: Changes = {
         "name": want.name,

@@ -64,8 +64,8 @@ def append(
         ```
     """
     given = {**options, "chain": chain, "table": table, "family": family, "save": save, "rules": rules}
-    wanted = _checked(desired_rules(ctx, name, given))
-    return _settled(ctx, name, wanted, lambda want: _add(ctx, want, "-A", want.where.chain))
+    wanted = _check_rules(desired_rules(ctx, name, given))
+    return _settle(ctx, name, wanted, lambda want: _add(ctx, want, "-A", want.where.chain))
 
 
 @state
@@ -107,16 +107,16 @@ def insert(
         ```
     """
     given = {**options, "chain": chain, "table": table, "family": family, "save": save, "rules": rules}
-    wanted = _checked(desired_rules(ctx, name, given, position=position))
+    wanted = _check_rules(desired_rules(ctx, name, given, position=position))
 
     def add(want: DesiredIptablesRule) -> None:
         number = iptables.position(ctx, want.where, want.position)
         _add(ctx, want, "-I", want.where.chain, str(number))
 
-    return _settled(ctx, name, wanted, add)
+    return _settle(ctx, name, wanted, add)
 
 
-def _checked(wanted: list[DesiredIptablesRule]) -> list[DesiredIptablesRule]:
+def _check_rules(wanted: list[DesiredIptablesRule]) -> list[DesiredIptablesRule]:
     for want in wanted:
         if not want.rule:
             raise Refused(f"{want.name}: the rule is empty; give it at least a jump")
@@ -128,20 +128,20 @@ def _add(ctx: Context, want: DesiredIptablesRule, *command: str) -> None:
         iptables.run(ctx, want.where, *command, *want.rule)
 
 
-def _settled(
+def _settle(
     ctx: Context, name: str, wanted: list[DesiredIptablesRule], add: Callable[[DesiredIptablesRule], None]
 ) -> Result:
-    def missing() -> list[DesiredIptablesRule]:
+    def missing_rules() -> list[DesiredIptablesRule]:
         return [one for one in wanted if not iptables.holds(ctx, one.where, one.rule)]
 
     def act(_: Changes) -> None:
-        for want in missing():
+        for want in missing_rules():
             add(want)
         keep(ctx, wanted)
 
     return bring(
         ctx,
-        lambda: _changes(ctx, name, wanted, missing()),
+        lambda: _changes(ctx, name, wanted, missing_rules()),
         act,
         facts=lambda: facts(ctx, wanted),
         words=_words(wanted, "set", "set"),

@@ -14,7 +14,7 @@ SENTENCES = {
 }
 
 
-def worded(result: Result, what: str) -> Result:
+def set_comment(result: Result, what: str) -> Result:
     """Set the comment of a change to ``what``, such as ``Volume Group data``; other results keep theirs."""
     if not result.changes or result.outcome is Outcome.FAILED:
         return result

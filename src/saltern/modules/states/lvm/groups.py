@@ -11,7 +11,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.volumes import report, tools
 from saltern.modules.lib.volumes.arguments import arguments, checked_name, list_devices
-from saltern.modules.states.lvm.comments import worded
+from saltern.modules.states.lvm.comments import set_comment
 
 
 def _facts(ctx: Context, name: str) -> Changes:
@@ -30,7 +30,7 @@ def _facts(ctx: Context, name: str) -> Changes:
     }
 
 
-def _missing(ctx: Context, name: str, devices: list[str]) -> list[str]:
+def _missing_devices(ctx: Context, name: str, devices: list[str]) -> list[str]:
     """The devices that are not in the group yet. Raises ``Refused`` for a device of another group."""
     found = {os.path.realpath(row["pv_name"]): row["vg_name"] for row in report.physical(ctx)}
     owners = {device: found.get(os.path.realpath(device), "") for device in devices}
@@ -75,7 +75,7 @@ def vg_present(
     wanted = [one for text in devices or () for one in list_devices(text)]
 
     def differs() -> Changes:
-        missing = _missing(ctx, name, wanted)
+        missing = _missing_devices(ctx, name, wanted)
         if report.group(ctx, name) is None:
             return {"created": {"Output from vgcreate": f'Volume group "{name}" successfully created'}}
         return dict.fromkeys(missing, f"added to {name}")
@@ -96,7 +96,7 @@ def vg_present(
         facts=lambda: _facts(ctx, name),
         words=Words(f"Volume Group {name} already present", "", ""),
     )
-    return worded(result, f"Volume Group {name}")
+    return set_comment(result, f"Volume Group {name}")
 
 
 def _check_devices(devices: list[str]) -> None:
@@ -126,4 +126,4 @@ def vg_absent(ctx: Context, name: str) -> Result:
         facts=lambda: _facts(ctx, name),
         words=Words(f"Volume Group {name} already absent", "", ""),
     )
-    return worded(result, f"Volume Group {name}")
+    return set_comment(result, f"Volume Group {name}")

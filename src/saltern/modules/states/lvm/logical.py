@@ -11,7 +11,7 @@ from saltern.modules.lib.volumes import report, tools
 from saltern.modules.lib.volumes.arguments import arguments, checked_device, checked_name
 from saltern.modules.lib.volumes.report import Row
 from saltern.modules.lib.volumes.sizes import extents_for, in_bytes
-from saltern.modules.states.lvm.comments import worded
+from saltern.modules.states.lvm.comments import set_comment
 
 
 def _facts(ctx: Context, group: str, name: str) -> Changes:
@@ -35,7 +35,7 @@ def _extents(row: Row) -> int:
     return extents_for(report.number(row, "lv_size"), max(report.number(row, "vg_extent_size"), 1))
 
 
-def _wanted(row: Row, size: str | None, extents: str | None) -> int | None:
+def _wanted_extents(row: Row, size: str | None, extents: str | None) -> int | None:
     """The number of extents that the volume must have; None keeps its size.
 
     A percentage counts only when the volume is created: later it would mean other sizes.
@@ -132,7 +132,7 @@ def lv_present(
         row = report.logical_volume(ctx, group, made)
         if row is None:
             return {"created": {"Output from lvcreate": f'Logical volume "{made}" created.'}}
-        wanted = _wanted(row, size, extents)
+        wanted = _wanted_extents(row, size, extents)
         if wanted is None or wanted == _extents(row):
             return {}
         _may_shrink(made, wanted < _extents(row), force)
@@ -165,7 +165,7 @@ def lv_present(
         facts=lambda: _facts(ctx, group, made),
         words=Words(f"Logical Volume {made} already present", "", ""),
     )
-    return worded(result, f"Logical Volume {made}")
+    return set_comment(result, f"Logical Volume {made}")
 
 
 def _may_shrink(name: str, smaller: bool, force: bool) -> None:
@@ -200,4 +200,4 @@ def lv_absent(ctx: Context, name: str, *, vgname: str) -> Result:
         facts=lambda: _facts(ctx, vgname, name),
         words=Words(f"Logical Volume {name} already absent", "", ""),
     )
-    return worded(result, f"Logical Volume {name}")
+    return set_comment(result, f"Logical Volume {name}")

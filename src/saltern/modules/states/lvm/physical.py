@@ -11,7 +11,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.volumes import report, tools
 from saltern.modules.lib.volumes.arguments import arguments, checked_device
-from saltern.modules.states.lvm.comments import worded
+from saltern.modules.states.lvm.comments import set_comment
 
 
 def _facts(ctx: Context, device: str) -> Changes:
@@ -69,7 +69,7 @@ def pv_present(
         facts=lambda: _facts(ctx, name),
         words=Words(f"Physical Volume {name} already present", "", ""),
     )
-    return worded(result, f"Physical Volume {name}")
+    return set_comment(result, f"Physical Volume {name}")
 
 
 @state
@@ -100,4 +100,4 @@ def pv_absent(ctx: Context, name: str) -> Result:
         facts=lambda: _facts(ctx, name),
         words=Words(f"Physical Volume {name} does not exist", "", ""),
     )
-    return worded(result, f"Physical Volume {name}")
+    return set_comment(result, f"Physical Volume {name}")

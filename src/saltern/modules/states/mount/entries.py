@@ -112,18 +112,18 @@ def fstab_absent(
     """
     device = _device_by(ctx, name, mount_by)
 
-    def found() -> Entry | None:
+    def find() -> Entry | None:
         entries = fstab.read(ctx, config).entries
         return next((one for one in entries if (one.device, one.name) == (device, fs_file)), None)
 
     def act(_: Changes) -> None:
-        while entry := found():
+        while entry := find():
             drop(ctx, entry, config)
 
     return bring(
         ctx,
-        lambda: {"persist": "removed"} if found() else {},
+        lambda: {"persist": "removed"} if find() else {},
         act,
-        facts=lambda: {"file": config, "fs_file": fs_file, "exists": found() is not None},
+        facts=lambda: {"file": config, "fs_file": fs_file, "exists": find() is not None},
         words=Words(f"{fs_file} is not in {config}", f"{fs_file} would be removed", f"{fs_file} was removed"),
     )

@@ -43,11 +43,11 @@ def routes(ctx: Context, name: str, *, routes: object, require_reboot: bool = Fa
     net = choose_networking(ctx)
     wanted = net.wanted_routes(name, [route(one) for one in routes])
 
-    def kept() -> dict[str, str]:
+    def read_files() -> dict[str, str]:
         return {path: ctx.host.read(path) or "" for path in wanted}
 
     def differs() -> Changes:
-        now = kept()
+        now = read_files()
         if now == wanted:
             return {}
         if not any(now.values()):
@@ -66,7 +66,7 @@ def routes(ctx: Context, name: str, *, routes: object, require_reboot: bool = Fa
         ctx,
         differs,
         act,
-        facts=lambda: {"name": name, "routes": _lines(kept()), "up": links.is_up(ctx, name)},
+        facts=lambda: {"name": name, "routes": _lines(read_files()), "up": links.is_up(ctx, name)},
         words=Words(
             f"Interface {name} routes are up to date",
             f"Interface {name} routes would be changed",

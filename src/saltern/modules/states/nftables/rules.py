@@ -72,8 +72,8 @@ def append(
             - jump: accept
         ```
     """
-    want = _desired(ctx, name, nft.place(table, chain, family), save, options)
-    return _settled(ctx, want, "add", "rule", *want.where.path)
+    want = _desired_rule(ctx, name, nft.place(table, chain, family), save, options)
+    return _settle(ctx, want, "add", "rule", *want.where.path)
 
 
 @state
@@ -117,9 +117,9 @@ def insert(
             - jump: accept
         ```
     """
-    want = _desired(ctx, name, nft.place(table, chain, family), save, options)
+    want = _desired_rule(ctx, name, nft.place(table, chain, family), save, options)
     before = ["position", str(position)] if position else []
-    return _settled(ctx, want, "insert", "rule", *want.where.path, *before)
+    return _settle(ctx, want, "insert", "rule", *want.where.path, *before)
 
 
 @state(removes=True)
@@ -157,7 +157,7 @@ def delete(
             - jump: accept
         ```
     """
-    want = _desired(ctx, name, nft.place(table, chain, family), save, options)
+    want = _desired_rule(ctx, name, nft.place(table, chain, family), save, options)
     if not want.rule and not position:
         raise Refused("delete needs the options of a rule, or its position, which is its handle")
 
@@ -180,14 +180,14 @@ def delete(
     )
 
 
-def _desired(
+def _desired_rule(
     ctx: Context, name: str, where: Place, save: object, options: dict[str, object]
 ) -> DesiredNftRule:
     file = nft.file_of(ctx, save and (options.get("save_filename") or save))
     return DesiredNftRule(name=name, where=where, rule=nft_rule.text(options, where.family), file=file)
 
 
-def _settled(ctx: Context, want: DesiredNftRule, *command: str) -> Result:
+def _settle(ctx: Context, want: DesiredNftRule, *command: str) -> Result:
     def there() -> bool:
         return bool(nft.handles(ctx, want.where, want.rule))
 

@@ -26,6 +26,6 @@ def mod_aggregate(
     answered: Mapping[str, Answer],
 ) -> Chunk:
     """Combine all states that install plain packages in the same way into one call of pip."""
-    from saltern.modules.states.pip.aggregate import enlarged
+    from saltern.modules.states.pip.aggregate import enlarge_chunk
 
-    return enlarged(chunk, group, answered)
+    return enlarge_chunk(chunk, group, answered)

@@ -25,7 +25,7 @@ def _what(chunk: Chunk) -> list[object]:
     return [pkgs] if pkgs else [chunk.args.get("name", chunk.name)]
 
 
-def enlarged(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+def enlarge_chunk(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
     """The chunk with the packages of all others of its kind that have not run yet."""
     if chunk.fun != "installed" or "requirements" in chunk.args or "editable" in chunk.args:
         return chunk

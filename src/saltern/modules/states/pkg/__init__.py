@@ -67,7 +67,7 @@ def mod_aggregate(
     ctx: Context, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]
 ) -> Chunk:
     """The chunk with the packages of all others that fit in the same transaction."""
-    from saltern.modules.states.pkg.aggregate import merged
+    from saltern.modules.states.pkg.aggregate import merge_chunks
 
     del ctx
-    return merged(chunk, group, answered)
+    return merge_chunks(chunk, group, answered)

@@ -16,7 +16,7 @@ PACKAGES = frozenset({"name", "version", "pkgs", "sources"})
 UNDECIDED = frozenset({"onlyif", "unless", "creates", "onchanges", "onchanges_any", "onfail", "prereq"})
 
 
-def merged(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+def merge_chunks(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
     """``chunk`` with the packages of those in ``group`` that have the same other arguments."""
     form = "sources" if chunk.args.get("sources") else "pkgs"
     others = [

@@ -12,7 +12,7 @@ from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, read_wanted
-from saltern.modules.states.pkg.words import MEANINGLESS, named
+from saltern.modules.states.pkg.words import MEANINGLESS, join_names
 
 
 @state
@@ -64,7 +64,7 @@ def downloaded(
         disablerepo=tuple(disablerepo or ()),
     )
     items = _items(manager, wants, how, ignore_epoch)
-    return _fetched(
+    return _fetch(
         ctx, manager, Order("download", items, how), unused_warnings(rest, MEANINGLESS, ("version", "pkgs"))
     )
 
@@ -82,11 +82,11 @@ def _items(manager: Manager, wants: list[Wanted], how: How, ignore_epoch: bool |
     return tuple(found)
 
 
-def _fetched(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...]) -> Result:
-    def missing() -> list[Item]:
+def _fetch(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...]) -> Result:
+    def missing_items() -> list[Item]:
         return [item for item in order.items if not manager.fetched(item)]
 
-    left = missing()
+    left = missing_items()
     data: dict[str, object] = {
         "manager": manager.name,
         "packages": {item.name: item.version for item in order.items},
@@ -94,10 +94,10 @@ def _fetched(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...
     if not left:
         return result_of(ctx, {}, "All specified packages are already downloaded", data, notes)
     changes: dict[str, object] = {item.name: change("", item.version) for item in left}
-    names = named(item.name for item in left)
+    names = join_names(item.name for item in left)
     if ctx.test:
         return result_of(ctx, changes, f"The following packages would be downloaded: {names}", data, notes)
     manager.carry_out(Order("download", tuple(left), order.how))
-    if still := missing():
-        raise PackageError(f"These packages were not downloaded: {named(item.name for item in still)}")
+    if still := missing_items():
+        raise PackageError(f"These packages were not downloaded: {join_names(item.name for item in still)}")
     return result_of(ctx, changes, f"The following packages were downloaded: {names}", data, notes)

@@ -11,7 +11,7 @@ from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Manager, PackageError
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import read_wanted
-from saltern.modules.states.pkg.words import named
+from saltern.modules.states.pkg.words import join_names
 
 
 @state
@@ -43,7 +43,7 @@ def held(
     names = _names(manager, name, pkgs, version)
     now = manager.holds.held()
     others = sorted(now - set(names)) if replace else []
-    return _turned(ctx, manager, names, [one for one in names if one not in now], others)
+    return _change_holds(ctx, manager, names, [one for one in names if one not in now], others)
 
 
 @state
@@ -74,7 +74,7 @@ def unheld(
     manager = manager_of(ctx)
     now = manager.holds.held()
     names = sorted(now) if all else _names(manager, name, pkgs, version)
-    return _turned(ctx, manager, names, [], [one for one in names if one in now])
+    return _change_holds(ctx, manager, names, [], [one for one in names if one in now])
 
 
 def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> list[str]:
@@ -91,7 +91,9 @@ def _names(manager: Manager, name: str, pkgs: object, version: str | None) -> li
     return [one.name for one in wants]
 
 
-def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], release: list[str]) -> Result:
+def _change_holds(
+    ctx: Context, manager: Manager, names: list[str], hold: list[str], release: list[str]
+) -> Result:
     if (hold or release) and (why := manager.holds.why_not()):
         raise PackageError(why)
 
@@ -115,7 +117,7 @@ def _turned(ctx: Context, manager: Manager, names: list[str], hold: list[str], r
             manager.holds.hold(release, on=False)
 
     reported = "; ".join(
-        f"{word}: {named(some)}" for word, some in (("held", hold), ("released", release)) if some
+        f"{word}: {join_names(some)}" for word, some in (("held", hold), ("released", release)) if some
     )
     return bring(
         ctx,

@@ -25,7 +25,7 @@ from saltern.modules.lib.packages.model import (
 )
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, facts
-from saltern.modules.states.pkg.words import named
+from saltern.modules.states.pkg.words import join_names
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -93,8 +93,8 @@ def bring(job: Job) -> Result:
     if aim.problems:
         job.refuse({}, aim.problems, before)
     if not (aim.install or aim.again or aim.unknown or aim.holds):
-        return job.ok({}, job.words.nothing.format(named(one.name for one in job.wants)), before)
-    return (_foreseen if job.ctx.test else _done)(job, aim, before)
+        return job.ok({}, job.words.nothing.format(join_names(one.name for one in job.wants)), before)
+    return (_foresee if job.ctx.test else _install)(job, aim, before)
 
 
 # -- choosing ----------------------------------------------------------------------------------
@@ -221,26 +221,26 @@ def _orders(terms: Terms, aim: Aim) -> list[Order]:
     return [Order(verb, items, terms.how) for verb, items in pairs if items]
 
 
-def _foreseen(job: Job, aim: Aim, before: Listing) -> Result:
+def _foresee(job: Job, aim: Aim, before: Listing) -> Result:
     changes: dict[str, object] = {}
     for order in _orders(job.terms, aim):
         changes |= job.manager.foresee(order)
     changes |= {name: change("", "installed") for name in aim.unknown}
     changes = with_holds(changes, aim.holds, job.terms.hold)
-    return job.ok(changes, job.words.would.format(named(aim.names)), before)
+    return job.ok(changes, job.words.would.format(join_names(aim.names)), before)
 
 
-def _done(job: Job, aim: Aim, before: Listing) -> Result:
+def _install(job: Job, aim: Aim, before: Listing) -> Result:
     said = _act(job.manager, job.terms, aim)
     after = job.manager.listing()
     changes = difference(before, after)
     left = [item.name for item in aim.install if not _arrived(job.manager, item, after)]
     if said or left:
-        lines = [f"The following packages failed to install/update: {named(left)}"] if left else []
+        lines = [f"The following packages failed to install/update: {join_names(left)}"] if left else []
         job.refuse(changes, [*lines, *said], after)
     changes |= {one.name: change(before[one.name], after[one.name]) for one in aim.again}
     changes = with_holds(changes, aim.holds, job.terms.hold)
-    return job.ok(changes, job.words.done.format(named(aim.names)), after)
+    return job.ok(changes, job.words.done.format(join_names(aim.names)), after)
 
 
 def _act(manager: Manager, terms: Terms, aim: Aim) -> list[str]:

@@ -14,7 +14,7 @@ from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.versions import fulfils
 from saltern.modules.lib.packages.wanted import Wanted, facts, read_wanted
-from saltern.modules.states.pkg.words import MEANINGLESS, named
+from saltern.modules.states.pkg.words import MEANINGLESS, join_names
 
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")
 
@@ -51,7 +51,7 @@ def removed(
         return manager.listing(), {}
 
     wants = _reader(name, pkgs, version, normalize)
-    return _gone(ctx, "remove", wants, look, ignore_epoch, unused_warnings(rest, MEANINGLESS, KNOWN))
+    return _remove(ctx, "remove", wants, look, ignore_epoch, unused_warnings(rest, MEANINGLESS, KNOWN))
 
 
 @state(removes=True)
@@ -87,7 +87,7 @@ def purged(
         return manager.listing(), manager.leftovers()
 
     wants = _reader(name, pkgs, version, normalize)
-    return _gone(ctx, "purge", wants, look, ignore_epoch, unused_warnings(rest, MEANINGLESS, KNOWN))
+    return _remove(ctx, "purge", wants, look, ignore_epoch, unused_warnings(rest, MEANINGLESS, KNOWN))
 
 
 Read = Callable[[Manager], list[Wanted]]
@@ -101,7 +101,7 @@ def _reader(name: str, pkgs: object, version: str | None, normalize: bool) -> Re
     )
 
 
-def _gone(
+def _remove(
     ctx: Context, verb: str, read: Read, look: Look, ignore_epoch: bool | None, notes: tuple[str, ...]
 ) -> Result:
     manager = manager_of(ctx)
@@ -114,17 +114,17 @@ def _gone(
         comment = f"All specified packages{_versions(wants)} are already absent"
         return result_of(ctx, {}, comment, facts(manager, wants, before[0]), notes)
     order = Order(verb, tuple(item for one in there for item in _items(manager, one, before, ignore_epoch)))
-    names = named(one.name for one in there)
+    names = join_names(one.name for one in there)
     if ctx.test:
         changes = _shape(verb, *_split(manager.foresee(order), before))
         comment = f"The following packages will be {DONE[verb]}: {names}"
         return result_of(ctx, changes, comment, facts(manager, wants, before[0]), notes)
     said = _act(manager, order)
     after = look(manager)
-    changes = _shape(verb, difference(before[0], after[0]), _forgotten(before[1], after[1]))
+    changes = _shape(verb, difference(before[0], after[0]), _forgotten_packages(before[1], after[1]))
     left = [one.name for one in there if _there(manager, one, after, ignore_epoch)]
     if said or left:
-        words = [f"The following packages failed to be {DONE[verb]}: {named(left)}"] if left else []
+        words = [f"The following packages failed to be {DONE[verb]}: {join_names(left)}"] if left else []
         return Result(
             outcome=Outcome.FAILED,
             comment="\n".join([*words, *said]),
@@ -169,7 +169,7 @@ def _split(
     return installed, {name: {"old": before[1][name], "new": ""} for name in changes if name in before[1]}
 
 
-def _forgotten(before: Listing, after: Listing) -> dict[str, object]:
+def _forgotten_packages(before: Listing, after: Listing) -> dict[str, object]:
     return {name: value for name, value in difference(before, after).items() if name not in after}
 
 
@@ -182,4 +182,4 @@ def _shape(verb: str, installed: dict[str, object], leftovers: dict[str, object]
 
 def _versions(wants: list[Wanted]) -> str:
     asked = [f"{one.name} {one.version}" for one in wants if one.version]
-    return f" ({named(asked)})" if asked else ""
+    return f" ({join_names(asked)})" if asked else ""

@@ -67,7 +67,7 @@ def uptodate(
         disablerepo=tuple(disablerepo or ()),
     )
     notes = unused_warnings(rest, MEANINGLESS, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
-    return _upgraded(ctx, manager, _order(manager, pkgs, how), notes)
+    return _upgrade(ctx, manager, _order(manager, pkgs, how), notes)
 
 
 def _order(manager: Manager, pkgs: object, how: How) -> Order:
@@ -78,7 +78,7 @@ def _order(manager: Manager, pkgs: object, how: How) -> Order:
     return Order("install", tuple(Item(name) for name in names if name in there), how)
 
 
-def _upgraded(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...]) -> Result:
+def _upgrade(ctx: Context, manager: Manager, order: Order, notes: tuple[str, ...]) -> Result:
     nothing = order.verb == "install" and not order.items
     foreseen = {} if nothing else manager.foresee(order)
     facts: dict[str, object] = {"manager": manager.name, "upgrades": foreseen}

@@ -13,5 +13,5 @@ MEANINGLESS = frozenset(
 )
 
 
-def named(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))

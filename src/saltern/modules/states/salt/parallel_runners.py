@@ -53,15 +53,15 @@ def parallel_runners(ctx: Context, /, name: str, *, runners: object, **_: Ignore
     if ctx.test:
         listed = ", ".join(map(str, given))
         return would_change(f"Runners {listed} would be executed.")
-    wanted = [_wanted(ctx, str(key), value) for key, value in given.items()]
+    wanted = [_read_runner(ctx, str(key), value) for key, value in given.items()]
     fleet = orchestration_of(ctx)
     with ThreadPoolExecutor(max_workers=max(1, len(wanted))) as pool:
         work = [pool.submit(fleet.runner, one.name, [], one.kwargs, one.token) for one in wanted]
         found = {one.id: done.result() for one, done in zip(wanted, work, strict=True)}
-    return _concluded(ctx, found)
+    return _conclude(ctx, found)
 
 
-def _wanted(ctx: Context, id_: str, given: object) -> Wanted:
+def _read_runner(ctx: Context, id_: str, given: object) -> Wanted:
     """The runner from its options, which Salt's files write as a list of mappings with one key."""
     rows = given if isinstance(given, list) else [given or {}]
     options = {key: value for row in rows if isinstance(row, Mapping) for key, value in row.items()}
@@ -74,7 +74,7 @@ def _wanted(ctx: Context, id_: str, given: object) -> Wanted:
     )
 
 
-def _concluded(ctx: Context, found: Mapping[str, RunnerReturn]) -> Result:
+def _conclude(ctx: Context, found: Mapping[str, RunnerReturn]) -> Result:
     steps = tuple(_step(id_, one) for id_, one in found.items())
     for step in steps:
         if ctx.emit is not None:

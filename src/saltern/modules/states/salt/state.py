@@ -124,7 +124,7 @@ def state(
     called = make_call(
         ctx, call, lambda one: _step(one, passing), may_fail=passing.systems, allow_fail=passing.most
     )
-    return _concluded(called, passing, warnings, test=call.test)
+    return _conclude(called, passing, warnings, test=call.test)
 
 
 def _function(highstate: bool | None, top: str | None, sls: object) -> tuple[str, list[object]]:
@@ -176,7 +176,7 @@ def changed_states(value: object) -> list[str]:
     return [str(one.get("__id__") or tag) for tag, one in rows]
 
 
-def _concluded(called: Called, passing: Passing, warnings: tuple[str, ...], *, test: bool) -> Result:
+def _conclude(called: Called, passing: Passing, warnings: tuple[str, ...], *, test: bool) -> Result:
     known = sorted(called.returns.items())
     returns = {name: one for name, one in known if passing.expects or not one.is_away}
     data: dict[str, object] = {

@@ -34,6 +34,6 @@ def mod_aggregate(
     answered: Mapping[str, Answer],
 ) -> Chunk:
     """Set all booleans in one call: each change of the policy takes seconds."""
-    from saltern.modules.states.selinux.booleans import enlarged
+    from saltern.modules.states.selinux.booleans import enlarge_chunk
 
-    return enlarged(chunk, group, answered)
+    return enlarge_chunk(chunk, group, answered)

@@ -36,7 +36,7 @@ def boolean(
             - persist: true
         ```
     """
-    given = _wanted(name, value, booleans)
+    given = _wanted_values(name, value, booleans)
     wanted = {one: policy.read_switch(switch, one) for one, switch in given.items()}
 
     known: dict[str, policy.Boolean] = {}  # as last read: reading takes time
@@ -68,7 +68,7 @@ def _step(old: object, new: object) -> Changes:
     return {"old": old, "new": new}
 
 
-def _wanted(name: str, value: object, booleans: object) -> dict[str, object]:
+def _wanted_values(name: str, value: object, booleans: object) -> dict[str, object]:
     if not booleans:
         return {name: value}
     if isinstance(booleans, Mapping):
@@ -85,7 +85,7 @@ def _wanted(name: str, value: object, booleans: object) -> dict[str, object]:
     return found
 
 
-def enlarged(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
+def enlarge_chunk(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]) -> Chunk:
     """The chunk with the booleans of all others that have not run yet and have the same ``persist``."""
     if chunk.fun != "boolean":
         return chunk
@@ -93,5 +93,5 @@ def enlarged(chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer
     for one in (chunk, *group):
         alike = one.fun == chunk.fun and one.args.get("persist") == chunk.args.get("persist")
         if alike and one.tag not in answered:
-            wanted = {**_wanted(one.name, one.args.get("value"), one.args.get("booleans")), **wanted}
+            wanted = {**_wanted_values(one.name, one.args.get("value"), one.args.get("booleans")), **wanted}
     return replace(chunk, args={**chunk.args, "booleans": wanted})

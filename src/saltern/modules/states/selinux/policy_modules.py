@@ -47,14 +47,14 @@ def module(
             f"{name}: the version of a module can no longer be determined, so it cannot be {version}"
         )
     if remove:
-        return _removed(ctx, name)
+        return _remove(ctx, name)
     enabled = modules.switched(module_state, name)
     path = modules.source(ctx, source or name) if install else ""
     if path and modules.name_of(path) != name:
         raise Refused(
             f"{path} installs the module {modules.name_of(path)}, not {name}; the names must be the same"
         )
-    return _settled(ctx, name, path, enabled)
+    return _settle(ctx, name, path, enabled)
 
 
 @state
@@ -75,7 +75,7 @@ def module_install(ctx: Context, name: str) -> Result:
         ```
     """
     path = modules.source(ctx, name)
-    return _settled(ctx, modules.name_of(path), path, None)
+    return _settle(ctx, modules.name_of(path), path, None)
 
 
 @state
@@ -91,10 +91,10 @@ def module_remove(ctx: Context, name: str) -> Result:
           selinux.module_remove: []
         ```
     """
-    return _removed(ctx, name)
+    return _remove(ctx, name)
 
 
-def _settled(ctx: Context, name: str, path: str, enabled: bool | None) -> Result:
+def _settle(ctx: Context, name: str, path: str, enabled: bool | None) -> Result:
     """Install, enable or disable the module; ``enabled`` None does not change that."""
 
     def differs() -> Changes:
@@ -124,7 +124,7 @@ def _settled(ctx: Context, name: str, path: str, enabled: bool | None) -> Result
     )
 
 
-def _removed(ctx: Context, name: str) -> Result:
+def _remove(ctx: Context, name: str) -> Result:
     what = f"SELinux module {name}"
     return bring(
         ctx,

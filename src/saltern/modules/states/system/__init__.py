@@ -25,7 +25,7 @@ def _facts(ctx: Context) -> Changes:
     }
 
 
-def _named(ctx: Context, name: str, changes: Changes) -> Result:
+def _set_name(ctx: Context, name: str, changes: Changes) -> Result:
     resolver.host_name(name)
 
     def differs() -> Changes:
@@ -57,7 +57,7 @@ def computer_name(ctx: Context, name: str) -> Result:
           system.computer_name: []
         ```
     """
-    return _named(ctx, name, {"old": os.uname().nodename, "new": name})
+    return _set_name(ctx, name, {"old": os.uname().nodename, "new": name})
 
 
 @state
@@ -73,7 +73,7 @@ def hostname(ctx: Context, name: str) -> Result:
           system.hostname: []
         ```
     """
-    return _named(ctx, name, {"hostname": name})
+    return _set_name(ctx, name, {"hostname": name})
 
 
 @state

@@ -116,15 +116,15 @@ def transaction(
         else:
             work = _command(ctx, machine, name, Options(env=env, timeout=timeout, kept=False))
         mark = _mark(ctx, token)
-        if (before := _marked(mark)) and before in (machine.next(), machine.booted()):
-            return _made(replace(ok(f"{before} was made before"), data={"command": name}), before)
+        if (before := _read_mark(mark)) and before in (machine.next(), machine.booted()):
+            return _add_snapshot(replace(ok(f"{before} was made before"), data={"command": name}), before)
         return work.look() if ctx.test else _in_new_snapshot(machine, work, mark)
     except OSError as problem:
         raise Refused(str(problem)) from None
 
 
 def _in_new_snapshot(machine: Snapshots, work: Work, mark: str) -> Result:
-    if left := _marked(mark):  # from a transaction that was interrupted
+    if left := _read_mark(mark):  # from a transaction that was interrupted
         with suppress(OSError):
             machine.drop(left)
     snapshot = machine.open(f"saltern-{secrets.token_hex(6)}")
@@ -138,17 +138,17 @@ def _in_new_snapshot(machine: Snapshots, work: Work, mark: str) -> Result:
         return result
     if not changed or not machine.is_changed(snapshot):
         machine.drop(snapshot)
-        return _saying(f"{work.idle} changed nothing, and its snapshot was dropped", result)
+        return _prefix_comment(f"{work.idle} changed nothing, and its snapshot was dropped", result)
     machine.close(snapshot)
     faults.point("transaction.closed")
-    return _made(_saying(f"The next boot uses {snapshot}", result), snapshot)
+    return _add_snapshot(_prefix_comment(f"The next boot uses {snapshot}", result), snapshot)
 
 
-def _saying(first: str, result: Result) -> Result:
+def _prefix_comment(first: str, result: Result) -> Result:
     return replace(result, comment="\n".join(filter(None, [first, result.comment])))
 
 
-def _made(result: Result, snapshot: str) -> Result:
+def _add_snapshot(result: Result, snapshot: str) -> Result:
     return replace(result, changes={"snapshot": {"new": snapshot}})
 
 
@@ -192,12 +192,12 @@ def _states(ctx: Context, machine: Snapshots, wanted: Wanted, *, env: object, ti
             return would_change(
                 "The states would be applied in a new snapshot", {"snapshot": {"new": "states"}}
             )
-        return _foreseen(ctx, wanted)
+        return _foresee(ctx, wanted)
 
     return Work(idle="The transaction has", do=do, look=look)
 
 
-def _foreseen(ctx: Context, wanted: Wanted) -> Result:
+def _foresee(ctx: Context, wanted: Wanted) -> Result:
     assert ctx.run.states is not None
     try:
         returned = ctx.run.states.apply(wanted.sls, wanted.options(), test=True)
@@ -224,7 +224,7 @@ def _mark(ctx: Context, token: str) -> str:
     return os.path.join(folder, sha256(token.encode()).hexdigest()[:32])
 
 
-def _marked(mark: str) -> str:
+def _read_mark(mark: str) -> str:
     try:
         return read_regular(mark).decode() if mark else ""
     except FileNotFoundError:

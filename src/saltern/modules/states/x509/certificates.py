@@ -40,7 +40,7 @@ class Container(Struct, frozen=True, kw_only=True):
     compatible: bool
     friendly_name: str | None
 
-    def encoded(self, certificate: Any, private_key: Any) -> bytes:
+    def encode(self, certificate: Any, private_key: Any) -> bytes:
         return encode_certificate(
             certificate,
             self.encoding,
@@ -179,13 +179,13 @@ def certificate_managed(
     )
     now = datetime.fromtimestamp(ctx.clock.now(), UTC)
     remaining = min(REMAINING, want.days_valid // 4) if days_remaining is None else days_remaining
-    found = _found(where.read(), where.path, want, container, now, remaining)
+    found = _compare_certificate(where.read(), where.path, want, container, now, remaining)
 
     def make() -> bytes:
         if found.stays:
-            return container.encoded(found.certificate, want.private_key)
+            return container.encode(found.certificate, want.private_key)
         certificate = pki.make_certificate(want, now)
-        data = container.encoded(certificate, want.private_key)
+        data = container.encode(certificate, want.private_key)
         keep_copy(certificate, given.get("copypath"), bool(given.get("prepend_cn")))
         return data
 
@@ -194,7 +194,7 @@ def certificate_managed(
     )
 
 
-def _found(
+def _compare_certificate(
     data: bytes | None,
     path: str,
     want: pki.Wanted,
@@ -205,7 +205,7 @@ def _found(
     if data is None:
         return Found(None, {"created": path})
     try:
-        held, changes = _opened(data, path, container.passphrase)
+        held, changes = _open(data, path, container.passphrase)
     except WrongPassphrase:
         return Found(None, {"replaced": path, "pkcs12_passphrase": True})
     except Refused:
@@ -214,7 +214,7 @@ def _found(
     return Found(held.certificate, changes | pki.differences(held.certificate, want, now, remaining))
 
 
-def _opened(data: bytes, path: str, passphrase: str | None) -> tuple[Certificate, dict[str, object]]:
+def _open(data: bytes, path: str, passphrase: str | None) -> tuple[Certificate, dict[str, object]]:
     try:
         return open_certificate(data, path, passphrase), {}
     except NeedlessPassphrase:
@@ -238,7 +238,7 @@ def _facts(data: bytes | None, passphrase: str | None) -> dict[str, object]:
     if data is None:
         return dict(unknown)
     try:
-        found = _opened(data, "the certificate", passphrase)[0].certificate
+        found = _open(data, "the certificate", passphrase)[0].certificate
     except Refused:  # in test mode the old file is still there, whatever it contains
         return dict(unknown)
     return {

@@ -83,7 +83,7 @@ def private_key_managed(
     check_encoding(encoding, KEY_ENCODINGS)
     where = spot(name, kwargs, "0400")
     data = where.read()
-    found = _found(data, where.path, wanted, passphrase, encoding, new=new, overwrite=overwrite)
+    found = _compare_key(data, where.path, wanted, passphrase, encoding, new=new, overwrite=overwrite)
 
     def make() -> bytes:
         key = found.key if found.stays else generate(wanted)
@@ -99,7 +99,7 @@ def private_key_managed(
     )
 
 
-def _found(
+def _compare_key(
     data: bytes | None,
     path: str,
     wanted: Kind,
@@ -114,7 +114,7 @@ def _found(
     if new:
         return Found(None, {"replaced": path})
     try:
-        held, changes = _opened(data, passphrase, path)
+        held, changes = _open(data, passphrase, path)
     except Refused as problem:
         locked = isinstance(problem, WrongPassphrase)
         if not overwrite:
@@ -124,7 +124,7 @@ def _found(
     return Found(held.key, changes | _kind_changes(kind_of(held.key), wanted) | _encoding(held, encoding))
 
 
-def _opened(data: bytes, passphrase: str | None, path: str) -> tuple[Key, dict[str, object]]:
+def _open(data: bytes, passphrase: str | None, path: str) -> tuple[Key, dict[str, object]]:
     """The key; opened without a passphrase if it does not have one yet."""
     try:
         return open_key(data, passphrase, path), {}

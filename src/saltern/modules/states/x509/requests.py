@@ -74,7 +74,7 @@ def csr_managed(
         private_key_passphrase,
         str(given.get("digest") or digest),
     )
-    old, changes = _found(where.read(), where.path, want, encoding)
+    old, changes = _compare_request(where.read(), where.path, want, encoding)
 
     def make() -> bytes:
         stays = old is not None and set(changes) <= {"encoding"}
@@ -88,7 +88,7 @@ def csr_managed(
     )
 
 
-def _found(
+def _compare_request(
     data: bytes | None, path: str, want: WantedRequest, encoding: str
 ) -> tuple[Any, dict[str, object]]:
     """The existing request, and its differences."""
