@@ -1,8 +1,11 @@
-"""The warm worker of an agent: it has imported the code that a query needs, and forks for each query.
+"""The warm worker of an agent: it has imported the code that jobs need, and forks for each job.
 
-``python -m saltern.cli.warm``, with a socket to the agent as standard input. It reads a line with the folder
-of a job, and writes the number of the process that works on it, or 0 if the agent must start another program.
-It ends when it has been idle for a while, and with its agent.
+``python -m saltern.cli.warm IDLE``, with a socket to the agent as standard input. It reads a line with the
+folder of a job, and writes the number of the process that works on it, or 0 if the agent must start another
+program. It ends when it has been idle for a while, and with its agent.
+
+A job that ends reports the modules that it had to import; they are imported here before the next fork. So the
+only job of an hour pays for no more than a program of its own would, and the third of many pays for none.
 """
 
 from __future__ import annotations
@@ -10,53 +13,119 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import sys
+import time
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
 
-from saltern.cli.worker import main as work
 from saltern.cli.worker_process import start
-from saltern.system.own_files import remember, were_replaced
+from saltern.system.code_cache import CodeCache, install
+from saltern.system.lean_msgspec import import_msgspec
+from saltern.system.own_files import libraries, remember, were_replaced
 
 IDLE = 60.0  # seconds
-AHEAD = (
-    "saltern.cli.call",
-    "saltern.compat.dunders",
-    "saltern.engine.nested_engine",
-    "saltern.engine.session",
-    "saltern.facts.core",
-    "saltern.facts.grains",
-    "saltern.facts.pillar",
-    "saltern.modules.api.caller",
-    "saltern.modules.api.salt",
-    "saltern.modules.functions.grains",
-    "saltern.modules.functions.test.calls",
-    "saltern.report.outputs",
-    "saltern.report.plain",
-)
+LARGEST = 200_000  # bytes of a report
+# Modules of users are read again by every job: only these are kept, with those of Python itself.
+KEPT = {"saltern", "jinja2", "markupsafe", "msgspec", "yaml"}
 
 
-def serve(line: int, idle: float = IDLE) -> None:
-    """Answer until the other end is closed, or until it is idle for ``idle`` seconds with no child
-    running.
-    """
-    held = b""
-    ended = _woken_by_children()
-    while True:
-        ready, _, _ = select.select([line, ended], [], [], idle)
-        if ended in ready:
-            os.read(ended, 4096)
-        _reap()
-        if line not in ready:
-            if not ready and not _has_children():
+class Warm:
+    """The process that forks. ``line`` is the socket to the agent."""
+
+    def __init__(self, line: int, cache: CodeCache | None) -> None:
+        self._line = line
+        self._cache = cache
+        self._libraries = libraries()
+        self._reports, self._reporter = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._reports.setblocking(False)
+        self._reporter.setblocking(False)
+
+    def serve(self, idle: float) -> None:
+        """Answer until the other end is closed, or until it is idle for ``idle`` seconds with no child
+        running.
+        """
+        held = b""
+        ended = _woken_by_children()
+        while True:
+            ready, _, _ = select.select([self._line, ended], [], [], idle)
+            if ended in ready:
+                os.read(ended, 4096)
+            _reap()
+            if self._line not in ready:
+                if not ready and not _has_children():
+                    return
+                continue
+            data = os.read(self._line, 65_536)
+            if not data:
                 return
-            continue
-        data = os.read(line, 65_536)
-        if not data:
-            return
-        *lines, held = (held + data).split(b"\n")
-        for folder in lines:
-            os.write(line, b"%d\n" % (0 if were_replaced() else fork(os.fsdecode(folder), line)))
+            *lines, held = (held + data).split(b"\n")
+            for folder in lines:
+                os.write(self._line, b"%d\n" % self._answer(os.fsdecode(folder)))
+
+    def _answer(self, folder: str) -> int:
+        """The number of the new process; 0 if the code on the disk is no longer the code of this process."""
+        if were_replaced() or libraries() != self._libraries:
+            return 0
+        self._learn()
+        return self._fork(folder)
+
+    def _learn(self) -> None:
+        """Import what the jobs before had to import."""
+        import gc
+
+        names: set[str] = set()
+        with suppress(BlockingIOError):
+            while True:
+                names |= set(self._reports.recv(LARGEST).decode().split())
+        if new := sorted(names - sys.modules.keys()):
+            import_all(new)
+            self._save()
+            gc.freeze()  # it is shared with all children
+
+    def _save(self) -> None:
+        """Keep the code of what was imported, for the next process."""
+        if self._cache is not None and not self._cache.is_complete:
+            from saltern.system.code_file import save
+
+            save(self._cache)
+
+    def _fork(self, folder: str) -> int:
+        """Fork the process that works on the job of a folder; return its number."""
+        child = os.fork()
+        if child:
+            return child
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, self._line)
+        os.close(null)
+        time.tzset()  # an earlier job may have set another one
+        from saltern.cli.worker import main as work
+
+        start(work, [folder], 70, finish=self._report)
+        return 0
+
+    def _report(self) -> None:
+        """In the process of a job: report what it has imported."""
+        names = " ".join(name for name in sys.modules if is_kept(name))
+        with suppress(OSError):
+            self._reporter.send(names.encode()[:LARGEST])
+
+
+def is_kept(name: str) -> bool:
+    """True for modules that the warm worker may import for all jobs."""
+    first = name.partition(".")[0]
+    return first in KEPT or first in sys.stdlib_module_names
+
+
+def import_all(names: Iterable[str]) -> None:
+    """Import modules; one that only exists in the process of a job is left out."""
+    for name in names:
+        with suppress(Exception):
+            import_module(name)
 
 
 def _woken_by_children() -> int:
@@ -66,21 +135,6 @@ def _woken_by_children() -> int:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     return reading
-
-
-def fork(folder: str, line: int) -> int:
-    """Fork the process that works on the job of a folder; return its number."""
-    child = os.fork()
-    if child:
-        return child
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.setsid()
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, line)
-    os.close(null)
-    start(work, [folder], 70)
-    return 0
 
 
 def _reap() -> None:
@@ -99,13 +153,13 @@ def _has_children() -> bool:
 def main() -> None:
     import gc
 
+    gc.disable()  # nothing here is freed
     remember()
-    for name in AHEAD:
-        with suppress(ImportError):
-            import_module(name)
-    gc.collect()
+    cache = install("worker")
+    import_msgspec()
+    import_module("saltern.cli.worker")
     gc.freeze()  # the imported code is shared with all children
-    serve(0, float(sys.argv[1]) if len(sys.argv) > 1 else IDLE)
+    Warm(0, cache).serve(float(sys.argv[1]) if len(sys.argv) > 1 else IDLE)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,14 @@ def were_replaced() -> bool:
     return _known is not None and _stamp() not in (None, _known)
 
 
+def libraries() -> tuple[int, ...]:
+    """Changes when a library is installed or removed beside this program, or beside one that it uses."""
+    import msgspec
+
+    places = {os.path.dirname(os.path.dirname(os.path.abspath(file))) for file in (PLACE, msgspec.__file__)}
+    return tuple(os.stat(place).st_mtime_ns for place in sorted(places))
+
+
 def are_elsewhere(prefix: str) -> bool:
     """True if the prefix of this Python leads to another directory now than this one: to another build."""
     return os.path.realpath(sys.prefix) != prefix

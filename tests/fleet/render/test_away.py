@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,8 @@ from typing import Any
 
 import pytest
 from tests.fleet.render.fleet_kit import SECRET, Place
+
+from saltern.fleet.agent.task import JobFolder
 
 pytestmark = [pytest.mark.slow]
 
@@ -150,6 +151,5 @@ def _said(place: Place, jid: str) -> str:
 
 def _worker(place: Place, jid: str) -> int:
     """The process of a job; 0 if there is none."""
-    words = ["pgrep", "-f", f"saltern.cli.worker.*{place.base}.*{jid}"]
-    found = subprocess.run(words, capture_output=True, text=True, check=False).stdout.split()
-    return int(found[0]) if found else 0
+    folder = _folder(place, jid)
+    return JobFolder(str(folder)).lock.holder() if folder else 0

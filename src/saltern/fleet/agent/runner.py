@@ -46,8 +46,8 @@ class Runner(Protocol):
 
 
 class ProcessRunner:
-    """One process for each job; for a read-only job a fork of the warm worker. ``wrap`` puts a command into
-    its own control group.
+    """One process for each job: a fork of the warm worker, or a program of its own where an earlier attempt
+    has failed. ``wrap`` puts a command into its own control group.
     """
 
     def __init__(self, jobs: str, wrap: Callable[[str, Sequence[str]], list[str]] | None = None) -> None:
@@ -71,13 +71,17 @@ class ProcessRunner:
     async def work(self, task: Task) -> Outcome | None:
         folder = self.folder(task.jid)
         folder.prepare(task)
-        if pid := await self.warm.fork(folder.path) if task.asks else 0:
+        if pid := await self.warm.fork(folder.path) if self._may_fork(task) else 0:
             await until_ended(pid)
-        else:
+        if folder.begun() < task.attempt:
             child = self._start(folder, task)
             await until_ended(child.pid)
             child.wait()
         return await self.follow(task.jid)
+
+    def _may_fork(self, task: Task) -> bool:
+        """True if the warm worker may do it: what goes wrong there is tried in another way."""
+        return task.asks or not (task.again or self._wrap is in_scope)
 
     def _start(self, folder: JobFolder, task: Task) -> subprocess.Popen[bytes]:
         command = own_program.command(WORKER, (folder.path,))

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from saltern.fleet.broker.presence import ClientEvent
 
+LATE = 5.0  # seconds after the end of a connection in which what it sent may still be worked on
 POKED = "poke"  # stands for a connection that is known to exist, but not by its name
 
 
@@ -32,6 +33,7 @@ class PresenceBoard:
         self._now = now
         self._connections: dict[str, set[str]] = {}
         self._seen: dict[str, float] = {}
+        self._left: dict[str, float] = {}
         self._changed: dict[str, bool] = {}
 
     def is_online(self, system: str) -> bool:
@@ -66,9 +68,12 @@ class PresenceBoard:
                 self._note(system, False)
 
     def heard(self, system: str) -> None:
-        """Record that a system sent a request, so it is connected."""
-        self._seen[system] = self._now()
-        if not self.is_online(system):
+        """Record that a system sent a request, so it is connected; unless it has just left, and this was its
+        last one.
+        """
+        now = self._now()
+        self._seen[system] = now
+        if not self.is_online(system) and not 0 <= now - self._left.get(system, -LATE) < LATE:
             self._open(system, POKED)
 
     def take_changes(self) -> Changes:
@@ -89,6 +94,7 @@ class PresenceBoard:
         known = held & {connection, POKED}
         held -= {connection, POKED}
         if known and not held:
+            self._left[system] = self._now()
             self._note(system, False)
 
     def _note(self, system: str, online: bool) -> None:
