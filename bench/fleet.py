@@ -29,7 +29,7 @@ sys.path = [
 
 import nats  # noqa: E402
 from bench import fleet_beside, fleet_events, fleet_files, fleet_render, fleet_through  # noqa: E402
-from bench.fleet_light import COMMAND  # noqa: E402
+from bench.fleet_light import COMMAND, bare_tls  # noqa: E402
 from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
     cpu_alone,
@@ -41,6 +41,8 @@ from bench.fleet_measure import (  # noqa: E402
     skipped,
     wait_for,
 )
+
+from saltern.fleet.broker.tls import prepare_certificates  # noqa: E402
 
 Rows = list[dict[str, Any]]
 SQLITE_MS, POSTGRESQL_MS = 0.5, 0.7  # of the controller's CPU, for each stored return
@@ -91,17 +93,23 @@ def light_agents(kind: str, count: int, where: str, token: str = "") -> Iterator
             one.wait()
 
 
-def bare_ping(place: Path, count: int, rounds: int) -> float:
-    """Seconds from a publish to the last of its replies, with nothing but NATS."""
+def bare_ping(place: Path, count: int, rounds: int, *, tls: bool) -> float:
+    """Seconds from a publish to the last of its replies, with nothing but NATS; over TLS, as in a fleet, or
+    not.
+    """
     port = fleet_files.free_port()
+    files = prepare_certificates(str(place / "bare"), ("localhost",), fleet="bench", now=time.time())
+    words = ["--tls", "--tlscert", files.server, "--tlskey", files.server_key] if tls else []
     server = subprocess.Popen(
-        [fleet_files.SERVER, "-a", "127.0.0.1", "-p", str(port)], stderr=subprocess.DEVNULL, cwd=place
+        [fleet_files.SERVER, "-a", "127.0.0.1", "-p", str(port), *words],
+        stderr=subprocess.DEVNULL,
+        cwd=place,
     )
-    url = f"nats://127.0.0.1:{port}"
+    url = f"nats://localhost:{port}"
     try:
         wait_for("the broker", lambda: _listens(port))
-        with light_agents("bare", count, url):
-            return asyncio.run(_bare_rounds(url, count, rounds))
+        with light_agents("bare", count, url, files.ca if tls else ""):
+            return asyncio.run(_bare_rounds(url, files.ca if tls else "", count, rounds))
     finally:
         server.terminate()
         server.wait()
@@ -114,8 +122,8 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def _bare_rounds(url: str, count: int, rounds: int) -> float:
-    client = await nats.connect(url)
+async def _bare_rounds(url: str, ca: str, count: int, rounds: int) -> float:
+    client = await nats.connect(url, tls=bare_tls(ca))
     taken = []
     for number in range(rounds + 1):
         left, done = count, asyncio.Event()
@@ -162,11 +170,12 @@ def _ping_rounds(fleet: BenchFleet, count: int, rounds: int) -> tuple[float, flo
 def measure_ping(place: Path, sizes: Sizes) -> Rows:
     """Ping beside bare NATS, and the controller's CPU on SQLite."""
     count = sizes.light
-    bare = bare_ping(place, count, sizes.rounds)
+    plain, bare = (bare_ping(place, count, sizes.rounds, tls=tls) for tls in (False, True))
     with light_fleet(place / "light", count) as fleet:
         taken, each = _ping_rounds(fleet, count, sizes.rounds)
-    note = f"{taken * 1000:.0f} ms beside {bare * 1000:.0f} ms"
-    name = f"ping of {count} light agents, times a bare publish and replies"
+    beside = f"{taken * 1000:.0f} ms beside {bare * 1000:.0f} ms"
+    note = f"{beside}; beside {plain * 1000:.0f} ms without TLS: {taken / plain:.1f}"
+    name = f"ping of {count} light agents, times a bare publish and replies over TLS"
     return [
         row(name, taken / bare, BARE, note=note),
         row("controller CPU for each stored return, SQLite, ms", each * 1000, SQLITE_MS),

@@ -1,7 +1,7 @@
 """Many light agents in one process, for bench/fleet.py: members of a real fleet, or bare clients of NATS.
 
 ``fleet_light.py fleet FIRST COUNT`` reads a join token from standard input, ``fleet_light.py bare URL COUNT``
-needs none. It prints ``ready`` when all are connected, and ends with its standard input.
+the file of a CA, or nothing. It prints ``ready`` when all are connected, and ends with its standard input.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import ssl
 import sys
 import time
 
@@ -63,11 +64,16 @@ async def start_members(token: JoinToken, first: int, count: int) -> list[Worker
     return agents
 
 
-async def start_bare(url: str, count: int) -> list[nats.NATS]:
+def bare_tls(ca: str) -> ssl.SSLContext | None:
+    """TLS that trusts this CA; None without one."""
+    return ssl.create_default_context(cafile=ca) if ca else None
+
+
+async def start_bare(url: str, ca: str, count: int) -> list[nats.NATS]:
     """Clients that answer each command at once."""
-    found = []
+    found, tls = [], bare_tls(ca)
     for _ in range(count):
-        client = await nats.connect(url)
+        client = await nats.connect(url, tls=tls)
 
         async def answer(message: Msg, client: nats.NATS = client) -> None:
             await client.publish(message.reply, REPLY)
@@ -80,7 +86,7 @@ async def start_bare(url: str, count: int) -> list[nats.NATS]:
 
 async def main(kind: str, where: str, count: int) -> None:
     if kind == "bare":
-        everyone: list = await start_bare(where, count)
+        everyone: list = await start_bare(where, sys.stdin.readline().strip(), count)
     else:
         token = read_token(sys.stdin.readline().strip(), time.time())
         everyone = await start_members(token, int(where), count)

@@ -1,6 +1,4 @@
-"""The warm worker: it forks for jobs, learns what they import, ends when it is idle, and is replaced when it is
-gone.
-"""
+"""The warm worker: it forks for jobs, learns what they import, and ends when it is idle."""
 
 from __future__ import annotations
 
@@ -121,7 +119,7 @@ def test_a_later_attempt_is_a_program_of_its_own(tmp_path: Path) -> None:
 
 def test_a_fork_that_ends_before_it_has_taken_the_job_is_replaced_by_a_program(tmp_path: Path) -> None:
     class Lost(WarmWorker):
-        async def fork(self, folder: str) -> int:  # noqa: ARG002
+        async def fork(self, folder: str) -> int:
             return 2**22 + 1  # no process has this number
 
     async def scenario() -> None:

@@ -139,3 +139,22 @@ def test_a_reader_that_the_broker_has_lost_is_made_again() -> None:
         assert len(await reader.fetch(5, 0)) == 3
 
     run(scenario())
+
+
+def test_a_fetch_that_lingers_takes_what_follows_and_stores_the_rest_for_the_next() -> None:
+    async def scenario() -> None:
+        broker = ScriptedBroker(0, 0)
+        reader = StreamReader(broker, OPTIONS)
+        assert await reader.fetch(4, 0) == []
+        broker.is_silent = True  # a request that waits is open
+        waiting = asyncio.create_task(reader.fetch(4, 30, linger=0.5))
+        for number in (1, 2, 3):
+            await asyncio.sleep(0.01)
+            broker.inbox.put(_sent(number))
+        assert [one.kept.sequence for one in await waiting] == [1, 2, 3]
+        for number in (4, 5):
+            broker.inbox.put(_sent(number))
+        assert [one.kept.sequence for one in await reader.fetch(1, 30, linger=0.5)] == [4]
+        assert [one.kept.sequence for one in await reader.fetch(4, 0)] == [5]
+
+    run(scenario())

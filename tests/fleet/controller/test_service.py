@@ -10,6 +10,7 @@ from sqlalchemy import update
 from tests.fleet.controller.kit import JOE, let_in, light_agent, running_bench
 from tests.fleet.harness import run, until
 
+from saltern.fleet.broker.presence import ClientEvent
 from saltern.fleet.controller.service import Submission
 from saltern.fleet.protocol.notices import Happened
 from saltern.fleet.store import audit, job_queries
@@ -201,3 +202,24 @@ def test_a_reader_that_comes_later_continues_from_its_cursor(tmp_path: Path) -> 
             await reader.aclose()  # type: ignore[attr-defined]
 
     run(scenario())
+
+
+def test_a_system_that_has_just_answered_is_not_poked_again_unless_it_has_left(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with running_bench(tmp_path) as bench:
+            agent = await light_agent(bench, "web1")
+            board = bench.board
+            board.on_client(_connection("c1", connected=True))
+            ask = Submission(function="test.ping", target="*")
+            assert not (await bench.fleet.submit(JOE, ask)).away
+            await agent.bus.close()  # it hangs: the broker has not noticed yet
+            assert not (await bench.fleet.submit(JOE, ask)).away
+            assert (await bench.fleet.poke("*")).away == {"web1"}  # it is asked now
+            board.on_client(_connection("c1", connected=False))
+            assert list((await bench.fleet.submit(JOE, ask)).away) == ["web1"]
+
+    run(scenario())
+
+
+def _connection(name: str, *, connected: bool) -> ClientEvent:
+    return ClientEvent(name="", system="web1", label="", host="", connection=name, connected=connected)

@@ -10,6 +10,7 @@ from tests.fleet.controller.kit import new_database
 from tests.fleet.harness import run, until
 
 from saltern.fleet.bus.tasks import end
+from saltern.fleet.controller import singleton
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.singleton import Hold, LeaseLost, Singleton
 from saltern.fleet.store.groups import groups, set_group
@@ -98,3 +99,36 @@ def test_the_same_problem_is_in_the_log_once_until_the_work_is_done_again(
     assert [record.getMessage() for record in caplog.records if "full" in record.getMessage()] == [
         "work: its disk is full [database-error]"
     ] * 2
+
+
+def test_hints_wait_where_the_last_round_found_nothing_and_do_not_where_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        database = new_database(tmp_path)
+        calls = Calls(database)
+        rounds, has_work = 0, False
+
+        async def keep(_hold: Hold) -> bool:
+            nonlocal rounds
+            rounds += 1
+            return has_work
+
+        one = Singleton(calls, "work", "c1", keep, every=60.0)
+        task = asyncio.create_task(one.run())
+        await until(lambda: rounds == 1)
+        for _ in range(10):
+            one.hint()
+            await asyncio.sleep(2 * singleton.APART / 10)
+        assert rounds == 1
+        has_work = True
+        one.wake()
+        await until(lambda: rounds == 2)
+        one.hint()
+        await until(lambda: rounds == 3)
+        await end(task)
+        calls.close()
+        database.close()
+
+    monkeypatch.setattr(singleton, "LAZY", 60.0)
+    run(scenario())

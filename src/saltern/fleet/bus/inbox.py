@@ -18,6 +18,7 @@ from saltern.fleet.bus import jetstream
 from saltern.fleet.bus.ports import Disconnected, Message, NoStream
 
 NO_RESPONDERS = 503
+LINGERS = 6  # times that one fetch waits for more
 PENDING = "Nats-Pending-Messages"
 
 
@@ -98,6 +99,16 @@ class Inbox:
             if not await self._wait(min(end, self._request.until)):
                 break
         self._check()
+
+    async def until_quiet(self, count: int, linger: float) -> None:
+        """Wait while messages of the open request follow each other, up to a number."""
+        for _ in range(LINGERS):
+            before = len(self._messages)
+            if not before or before >= count or self.is_cut or not self.is_open(_now()):
+                return
+            await asyncio.sleep(linger)
+            if len(self._messages) == before:
+                return
 
     def _check(self) -> None:
         if self.has_messages:

@@ -111,7 +111,7 @@ class _Reader:
         stream = self._streams.stream(self._options.stream)
         return stream, stream.reader(self._options)
 
-    async def fetch(self, count: int, wait: float) -> list[Delivery]:
+    async def fetch(self, count: int, wait: float, *, linger: float = 0.0) -> list[Delivery]:  # noqa: ARG002
         loop = asyncio.get_running_loop()
         end = loop.time() + wait
         while True:

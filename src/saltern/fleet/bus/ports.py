@@ -136,8 +136,9 @@ class ReaderOptions(Struct, frozen=True, kw_only=True):
 class Reader(Protocol):
     """Reads a stream from where all readers of the same name left off."""
 
-    async def fetch(self, count: int, wait: float) -> list[Delivery]:
-        """Up to ``count`` messages as soon as there is one, or none after ``wait`` seconds."""
+    async def fetch(self, count: int, wait: float, *, linger: float = 0.0) -> list[Delivery]:
+        """Up to ``count`` messages as soon as there is one, or none after ``wait`` seconds. With ``linger``,
+        it may wait for those that follow each other within so many seconds."""
         ...
 
     async def done(self, deliveries: Sequence[Delivery]) -> None:

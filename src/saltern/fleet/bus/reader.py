@@ -49,8 +49,9 @@ class StreamReader:
         body = {"stream_name": self._options.stream, "config": jetstream.reader_config(self._options)}
         jetstream.check(await self._bus.api(f"CONSUMER.CREATE.{self._path}", body))
 
-    async def fetch(self, count: int, wait: float) -> list[Delivery]:
+    async def fetch(self, count: int, wait: float, *, linger: float = 0.0) -> list[Delivery]:
         """The available messages; if there are none, the first that arrives and those that came with it.
+        With ``linger``, also those that follow, as long as one comes in each such time, and few times.
 
         A request that waits stays open after its first message: what follows it is sent without being asked
         for.
@@ -58,6 +59,8 @@ class StreamReader:
         try:
             inbox = await self._connected_inbox()
             await self._gather(inbox, count, wait)
+            if linger:
+                await inbox.until_quiet(count, linger)
         except NoStream:
             await self.make()
             return []

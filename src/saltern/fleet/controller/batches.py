@@ -28,9 +28,12 @@ class Batches:
         self._hub = hub
         self._now = now
 
-    async def __call__(self, hold: Hold) -> None:
-        for job in await hold.read(batched_jobs, self._now()):
+    async def __call__(self, hold: Hold) -> bool:
+        """False if there is no such job."""
+        jobs = await hold.look(batched_jobs, self._now())
+        for job in jobs:
             await self._move(hold, job)
+        return bool(jobs)
 
     async def _move(self, hold: Hold, job: BatchedJob) -> None:
         rows = await hold.read(targets, job.jid)

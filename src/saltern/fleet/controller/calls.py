@@ -76,6 +76,15 @@ class Calls:
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)
 
+    async def look(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """A query for a row or two. SQLite answers it at once: another thread would cost more than that."""
+        if not self.database.is_sqlite:
+            return await self.read(query, *args, **options)
+        with self.database.read() as connection:
+            return query(connection, *args, **options)
+
     async def write(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:

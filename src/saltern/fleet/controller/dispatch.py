@@ -49,8 +49,7 @@ class Dispatcher:
         """Send a job; return the systems that are away, and since when. They get it from a sync. Systems
         reached over SSH get it from the controller that drives them.
         """
-        agents = self._ssh.agents(systems)
-        self._ssh.wake()
+        agents = self._agents(systems)
         try:
             await self._publish(agents, envelope, how)
         except BusError:
@@ -64,14 +63,20 @@ class Dispatcher:
         """Send a job to each system without waiting for answers; a system that is away gets it from
         a sync.
         """
-        agents = self._ssh.agents(systems)
-        self._ssh.wake()
+        agents = self._agents(systems)
         try:
             await self._publish(agents, envelope, "each")
         except BusError:
             return
         there = [system for system in agents if self._board.is_online(system)]
         await self._calls.write(mark_sent, jid, there, self._now())
+
+    def _agents(self, systems: list[str]) -> list[str]:
+        """The systems with an agent; the work for the others is begun."""
+        agents = self._ssh.agents(systems)
+        if len(agents) < len(systems):
+            self._ssh.wake()
+        return agents
 
     async def _publish(self, systems: list[str], envelope: bytes, how: str) -> None:
         if how == "all":
@@ -99,8 +104,9 @@ class Dispatcher:
         if len(systems) > POKED and self._board.is_known:
             gone: Collection[str] = self.presumed_away(systems)
         else:
-            found = await self.poke(systems)
+            found = await self.poke([one for one in systems if not self._board.has_just_answered(one)])
             gone = {*found.away, *found.silent}
+            self._board.answered(found.there)
         seen = self._ssh.away(systems)
         return {system: seen.get(system, self._board.seen(system)) for system in sorted(gone)}
 

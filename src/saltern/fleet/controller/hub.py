@@ -97,6 +97,7 @@ class Hub:
         self._calls = calls
         self._followers: set[Follower] = set()
         self.listeners: list[Callable[[], None]] = []  # called when something was stored
+        self.job_listeners: list[Callable[[], None]] = []  # called when it was a job of systems, or a return
         self.event_listeners: list[Callable[[], None]] = []  # also if only events were stored
         self._reads: dict[int, asyncio.Task[JobPage]] = {}
         self._watch: asyncio.Task[None] | None = None
@@ -118,6 +119,12 @@ class Hub:
             listener()
         self.wake_for_events()
 
+    def wake_for_jobs(self) -> None:
+        """Wake all readers, because a job was sent to its systems, or returns were stored."""
+        for listener in self.job_listeners:
+            listener()
+        self.wake_for_events()
+
     def wake_for_events(self) -> None:
         """Wake the readers of events, because events of systems were stored that do not affect jobs."""
         for listener in self.event_listeners:
@@ -135,7 +142,7 @@ class Hub:
         newest = 0
         while self._followers:
             with suppress(OperationError):  # the database is away; each reader reports that by itself
-                before, newest = newest, await self._calls.read(newest_event)
+                before, newest = newest, await self._calls.look(newest_event)
                 if newest != before:
                     self.wake()
             await asyncio.sleep(LOOK)
@@ -161,7 +168,7 @@ class Hub:
 
     async def follow(self, jid: str | None, after: int | None = None) -> AsyncIterator[Notice]:
         """Notices of a job, or events of the whole fleet, after a cursor; without one, from now on."""
-        cursor = await self._calls.read(newest_event) if after is None else after
+        cursor = await self._calls.look(newest_event) if after is None else after
         follower = await self._add(jid)
         try:
             while not self._closed:

@@ -41,14 +41,16 @@ LONGEST_AWAY = 86_400.0  # seconds that a system may announce to be away
 
 
 class Manner(Struct, frozen=True, kw_only=True):
-    """How a stream is read. ``gather``: seconds after a batch in which the next one accumulates, because a
-    transaction costs more than its rows; doubled with each batch that follows soon, up to ``most``.
-    ``patient``: bulk data, which is written after everything else that waits.
+    """How a stream is read: in batches, because a transaction costs more than its rows. ``linger``: seconds
+    in which one more message must come, or the batch is stored. ``gather``: seconds after a batch in which
+    the next one accumulates; doubled with each batch that follows soon, up to ``most``. ``patient``: bulk
+    data, which is written after everything else that waits.
     """
 
     batch: int
-    gather: float
-    most: float
+    linger: float = 0.0
+    gather: float = 0.0
+    most: float = 0.0
     patient: bool = False
 
     def after(self, before: float, quiet: float) -> float:
@@ -59,7 +61,7 @@ class Manner(Struct, frozen=True, kw_only=True):
 
 
 MANNERS = {
-    "RETURNS": Manner(batch=500, gather=0.03, most=0.03),
+    "RETURNS": Manner(batch=500, linger=0.005),
     "EVENTS": Manner(batch=200, gather=0.03, most=0.24, patient=True),  # four transactions a second
 }
 
@@ -136,7 +138,7 @@ class Indexer:
 
     async def step(self, reader: Reader, *, wait: float = WAIT) -> int:
         """Store and acknowledge one batch; return the number of its messages."""
-        deliveries = await reader.fetch(self.manner.batch, wait)
+        deliveries = await reader.fetch(self.manner.batch, wait, linger=self.manner.linger)
         self._came = time.monotonic()
         if deliveries:
             try:
@@ -146,7 +148,7 @@ class Indexer:
                 raise
             self.stored += indexed.returned
             self.batches += 1
-            (self._hub.wake if indexed.changed else self._hub.wake_for_events)()
+            (self._hub.wake_for_jobs if indexed.changed else self._hub.wake_for_events)()
             await reader.done(deliveries)
             for one in indexed.refused:
                 self._alarms.refuse(one.system, one.reason)

@@ -80,6 +80,7 @@ WOKEN = ("batches", "chains", "chain-plans")  # work that follows from changes o
 def wake(hub: Hub, singletons: Mapping[str, Singleton]) -> None:
     """Have the hub wake the work that follows from stored changes."""
     hub.listeners += [singletons[name].wake for name in WOKEN]
+    hub.job_listeners += [singletons[name].hint for name in WOKEN]
     hub.event_listeners.append(singletons["reactor"].wake)
 
 
@@ -211,6 +212,7 @@ class Parts:
         self.fleet.chains = ChainDesk(self.calls, seams, plans, now=now)
         if self.render is not None:
             self.hub.listeners.append(self.render.wake)
+            self.hub.job_listeners.append(self.render.wake)
         if self.ssh is not None:
             self.ssh_board.wake = self.singletons["ssh"].wake
 
@@ -281,7 +283,7 @@ class Parts:
 
     def _singletons(self, now: Callable[[], float]) -> dict[str, Singleton]:
         """The work of one controller at a time: name, work, seconds between two rounds."""
-        rows: list[tuple[str, Callable[[Hold], Awaitable[None]], float]] = [
+        rows: list[tuple[str, Callable[[Hold], Awaitable[bool | None]], float]] = [
             ("deadlines", Deadlines(self.dispatcher, self.hub, now=now), 1.0),
             ("batches", Batches(self.dispatcher, self.board, self.hub, now=now), 1.0),
             ("nudges", Nudges(self.dispatcher, self.board, now=now, after=self.options.unsent), 2.0),

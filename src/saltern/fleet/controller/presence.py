@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from saltern.fleet.broker.presence import ClientEvent
 
+FRESH = 5.0  # seconds for which a system that has answered a poke counts as connected without another
 LATE = 5.0  # seconds after the end of a connection in which what it sent may still be worked on
 POKED = "poke"  # stands for a connection that is known to exist, but not by its name
 
@@ -34,6 +35,7 @@ class PresenceBoard:
         self._connections: dict[str, set[str]] = {}
         self._seen: dict[str, float] = {}
         self._left: dict[str, float] = {}
+        self._answered: dict[str, float] = {}
         self._changed: dict[str, bool] = {}
 
     def is_online(self, system: str) -> bool:
@@ -67,6 +69,14 @@ class PresenceBoard:
                 self._connections[system].clear()
                 self._note(system, False)
 
+    def answered(self, systems: Iterable[str]) -> None:
+        """Record that systems have answered a poke just now."""
+        self._answered.update(dict.fromkeys(systems, self._now()))
+
+    def has_just_answered(self, system: str) -> bool:
+        """True if it has answered a poke a moment ago, and its connection is open."""
+        return self.is_online(system) and 0 <= self._now() - self._answered.get(system, -FRESH) < FRESH
+
     def heard(self, system: str) -> None:
         """Record that a system sent a request, so it is connected; unless it has just left, and this was its
         last one.
@@ -95,6 +105,7 @@ class PresenceBoard:
         held -= {connection, POKED}
         if known and not held:
             self._left[system] = self._now()
+            self._answered.pop(system, None)
             self._note(system, False)
 
     def _note(self, system: str, online: bool) -> None:

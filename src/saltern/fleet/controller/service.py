@@ -187,7 +187,7 @@ class Fleet:
         cursor = await self._calls.write(_write_job, new, now)
         if cursor is None:  # the same client token came twice at once, and the other call was first
             return await self._known(who, ask) or await self.submit(who, ask)
-        self.hub.wake()
+        (self.hub.wake if ask.batch else self.hub.wake_for_jobs)()
         if ask.batch:  # each system gets it in turn
             away = await self._dispatcher.away(expected)
         else:
@@ -204,7 +204,7 @@ class Fleet:
         """The job of an earlier submission with the same client token."""
         if ask.client_token is None:
             return None
-        return await self._calls.read(_find_job, who.name, ask.client_token)
+        return await self._calls.look(_find_job, who.name, ask.client_token)
 
     async def cancel(self, who: Principal, jid: str, *, hard: bool = False) -> dict[str, str]:
         """Cancel a job, with the jobs that it has started. For each system where it has not ended:

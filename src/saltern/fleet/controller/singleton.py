@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 P = ParamSpec("P")
 SECONDS = 15.0  # seconds of a lease; after a crash another controller takes over when it expires
+LAZY = 1.0  # the same, if the last round found nothing to do, and only a hint came
 APART = 0.1  # minimum seconds between the starts of two rounds, however often something is stored
 
 
@@ -44,6 +45,12 @@ class Hold:
         """Read the stored state; this needs no lease."""
         return await self._calls.read(query, *args, **options)
 
+    async def look(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """The same, for a query that finds a row or two."""
+        return await self._calls.look(query, *args, **options)
+
     async def write(
         self, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
@@ -58,14 +65,16 @@ class Hold:
 
 
 class Singleton:
-    """Runs ``work`` at intervals on the one controller that holds the lease."""
+    """Runs ``work`` at intervals on the one controller that holds the lease. Work that returns False has
+    found nothing to do.
+    """
 
     def __init__(
         self,
         calls: Calls,
         name: str,
         holder: str,
-        work: Callable[[Hold], Awaitable[None]],
+        work: Callable[[Hold], Awaitable[bool | None]],
         *,
         every: float,
         seconds: float = SECONDS,
@@ -79,15 +88,27 @@ class Singleton:
         self._every = every
         self._seconds = seconds
         self._wanted = asyncio.Event()
+        self._is_urgent = False
+        self._has_work = True
         self._renew_at = 0.0
 
     def wake(self) -> None:
         """Run the work now, because there is something to do."""
+        self._is_urgent = True
+        self._wanted.set()
+
+    def hint(self) -> None:
+        """Run the work soon: something was stored that may have to do with it. Now, if the last round found
+        work, or did not say.
+        """
+        if self._has_work:
+            self._is_urgent = True
         self._wanted.set()
 
     async def run(self) -> None:
         while True:
             self._wanted.clear()
+            self._is_urgent = False
             began = time.monotonic()
             try:
                 await self.step()
@@ -96,8 +117,15 @@ class Singleton:
                 self.fence = None
             except (OperationError, BusError, TimeoutError) as problem:
                 self._note(str(problem) or type(problem).__name__)
-            await is_set_within(self._wanted, self._every)
-            await asyncio.sleep(max(0.0, began + APART - time.monotonic()))
+            await self._rest(began)
+
+    async def _rest(self, began: float) -> None:
+        """Until the next round."""
+        await is_set_within(self._wanted, self._every)
+        await asyncio.sleep(max(0.0, began + APART - time.monotonic()))
+        while not self._is_urgent and (left := began + min(LAZY, self._every) - time.monotonic()) > 0:
+            self._wanted.clear()
+            await is_set_within(self._wanted, left)
 
     def _note(self, problem: str) -> None:
         """The same problem is in the log once, however often it is met: the disk of the log may be the one
@@ -117,7 +145,7 @@ class Singleton:
         fence = self.fence
         if fence is None:
             return False
-        await self._work(Hold(self._calls, self._name, fence, fresh=fresh))
+        self._has_work = await self._work(Hold(self._calls, self._name, fence, fresh=fresh)) is not False
         return True
 
     async def stop(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import cache
 
 from msgspec import Struct
 
@@ -56,7 +57,9 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     def of(self, **fields: str) -> str:
         """The subject with its fields filled in; any text is safe."""
-        return _FIELD.sub(lambda found: _filled(fields[found[1]], bool(found[2])), self.pattern)
+        return _form(self.pattern) % {
+            name: _filled(fields[name], several) for name, several in _fields(self.pattern)
+        }
 
     def wild(self, **fields: str) -> str:
         """The subject with a wildcard for each field that is not given."""
@@ -69,7 +72,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     def parse(self, subject: str) -> dict[str, str] | None:
         """The decoded fields of a subject of this row; None for any other subject."""
-        found = re.fullmatch(self._expression(), subject)
+        found = _expression(self.pattern).fullmatch(subject)
         if found is None:
             return None
         try:
@@ -79,10 +82,6 @@ class Subject(Struct, frozen=True, kw_only=True):
         except BadId:
             return None
 
-    def _expression(self) -> str:
-        parts = re.split(r"(\{\w+(?:\.\.\.)?\})", self.pattern)
-        return "".join(_group(part) if part.startswith("{") else re.escape(part) for part in parts)
-
     def permission(self, role: Role) -> str:
         """The subject as a permission of this role; the broker fills in the name of the credential."""
         names = _NAMES[role]
@@ -90,6 +89,24 @@ class Subject(Struct, frozen=True, kw_only=True):
             lambda found: names.get(found[1], ">" if found[2] else "*"),
             self.pattern,
         )
+
+
+@cache
+def _fields(pattern: str) -> tuple[tuple[str, bool], ...]:
+    """The fields of a pattern, and whether each becomes several tokens."""
+    return tuple((found[1], bool(found[2])) for found in _FIELD.finditer(pattern))
+
+
+@cache
+def _form(pattern: str) -> str:
+    """The pattern for the operator ``%``."""
+    return _FIELD.sub(lambda found: f"%({found[1]})s", pattern.replace("%", "%%"))
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"(\{\w+(?:\.\.\.)?\})", pattern)
+    return re.compile("".join(_group(part) if part.startswith("{") else re.escape(part) for part in parts))
 
 
 def _filled(text: str, several: bool) -> str:

@@ -23,6 +23,7 @@ from saltern.fleet.api.problems import unknown
 from saltern.fleet.api.returned import make_return, returns_page
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.store import job_queries, listings
+from saltern.fleet.store.job_queries import JobRow
 
 
 async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobListed]:
@@ -38,7 +39,7 @@ async def list_jobs(call: Call[JobsQuery, None]) -> Page[JobListed]:
 async def get_job(call: Call[NoQuery, None]) -> JobAnswer:
     """One job, and how many systems have which status."""
     jid = call.path["jid"]
-    row, work = await call.read(job_queries.job, jid), await call.read(listings.work_of, jid)
+    row, work, counts = await call.read(_job_work, jid)
     if row is None or work is None:
         raise unknown("job", jid)
     job = work.job
@@ -52,18 +53,27 @@ async def get_job(call: Call[NoQuery, None]) -> JobAnswer:
         tree=job.tree,
         rule=job.rule,
         cancelled_by=work.cancelled_by,
-        counts=await call.read(job_queries.counts, jid),
+        counts=counts,
     )
+
+
+def _job_work(connection: Any, jid: str) -> tuple[JobRow | None, listings.JobWork | None, dict[str, int]]:
+    """A job, its work, and how many systems have which status: one moment of the database."""
+    found = job_queries.job(connection, jid)
+    if found is None:
+        return None, None, {}
+    return found, listings.work_of(connection, jid), job_queries.counts(connection, jid)
 
 
 async def list_targets(call: Call[TargetsQuery, None]) -> Page[TargetAnswer]:
     """The systems of a job, and its progress on each."""
-    await _check_job(call)
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
     rows = await call.read(
         listings.targets_after, call.path["jid"], after, query.limit + 1, status=query.status
     )
+    if not rows:
+        await _check_job(call)
     found = [_with_progress(call, convert(row, TargetAnswer, from_attributes=True)) for row in rows]
     return make_page(found, query.limit, lambda one: (one.system,))
 
@@ -76,10 +86,11 @@ def _with_progress(call: Call[Any, None], one: TargetAnswer) -> TargetAnswer:
 
 async def list_returns(call: Call[PageQuery, None]) -> Page[ReturnAnswer]:
     """What the systems returned. A page ends early if the bodies are large."""
-    await _check_job(call)
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
     found, more = await call.read(returns_page, call.path["jid"], after, query.limit)
+    if not found:
+        await _check_job(call)
     return make_page(found, len(found) - more, lambda one: (one.system,))
 
 

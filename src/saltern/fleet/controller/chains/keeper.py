@@ -86,7 +86,8 @@ class ChainKeeper:
         if len(self._live) < MOST_LIVE:
             self._live[jid, system] = leg
 
-    async def __call__(self, hold: Hold) -> None:
+    async def __call__(self, hold: Hold) -> bool:
+        """False if there is no open run."""
         live, self._live = self._live, {}
         try:
             is_open = await self._keep_runs(hold, live)
@@ -95,6 +96,7 @@ class ChainKeeper:
             raise
         if is_open:
             await self._publisher.publish(hold)
+        return is_open
 
     async def _keep_runs(self, hold: Hold, live: dict[tuple[str, str], Any]) -> bool:
         """Decide about all runs with news; False if there is no open run."""

@@ -62,8 +62,10 @@ class PlanKeeper:
         self._hub = hub
         self._now = now
 
-    async def __call__(self, hold: Hold) -> None:
-        for row in await self._calls.read(_ready):
+    async def __call__(self, hold: Hold) -> bool:
+        """False if there is no open plan."""
+        is_open, ready = await self._calls.read(_ready)
+        for row in ready:
             try:
                 await hold.write(self._close, row, self._now())
             except (LeaseLost, OperationError, TimeoutError):
@@ -72,6 +74,7 @@ class PlanKeeper:
                 log.exception("plan %s of a chain cannot be sealed", row["id"])
                 continue
             self._hub.wake()
+        return is_open
 
     def _close(self, connection: Connection, row: Row, now: float) -> None:
         """In the thread of the database."""
@@ -82,9 +85,10 @@ class PlanKeeper:
             store_events(connection, [NewEvent(tag=tag, data=data, at=now)])
 
 
-def _ready(connection: Connection) -> list[Row]:
-    """Open plans whose job is over everywhere, or gone."""
-    return [row for row in chain_plans.open_plans(connection) if not waiting(connection, row["id"])]
+def _ready(connection: Connection) -> tuple[bool, list[Row]]:
+    """Whether there are open plans, and those whose job is over everywhere, or gone."""
+    rows = chain_plans.open_plans(connection)
+    return bool(rows), [row for row in rows if not waiting(connection, row["id"])]
 
 
 def waiting(connection: Connection, plan: str) -> list[str]:
