@@ -1,8 +1,8 @@
 """The warm worker of an agent: it has imported the code that jobs need, and forks for each job.
 
-``python -m saltern.cli.warm IDLE``, with a socket to the agent as standard input. It reads a line with the
-folder of a job, and writes the number of the process that works on it, or 0 if the agent must start another
-program. It ends when it has been idle for a while, and with its agent.
+``python -m saltern.cli.warm IDLE [scoped]``, with a socket to the agent as standard input. It reads a line
+with the folder of a job, and writes the number of the process that works on it, or 0 if the agent must start
+another program. It ends when it has been idle for a while, and with its agent.
 
 A job that ends reports the modules that it had to import; they are imported here before the next fork. So the
 only job of an hour pays for no more than a program of its own would, and the third of many pays for none.
@@ -21,21 +21,26 @@ from contextlib import suppress
 from importlib import import_module
 
 from saltern.cli.worker_process import start
+from saltern.fleet.agent.scope_names import SCOPED, scope_of
 from saltern.system.code_cache import CodeCache, install
 from saltern.system.lean_msgspec import import_msgspec
 from saltern.system.own_files import libraries, remember, were_replaced
 
 IDLE = 60.0  # seconds
 LARGEST = 200_000  # bytes of a report
+UNSCOPED = 76  # exit code: there was no scope for the job
 # Modules of users are read again by every job: only these are kept, with those of Python itself.
 KEPT = {"saltern", "jinja2", "markupsafe", "msgspec", "yaml"}
 
 
 class Warm:
-    """The process that forks. ``line`` is the socket to the agent."""
+    """The process that forks. ``line`` is the socket to the agent. ``scoped``: a job that changes something
+    gets a scope of systemd.
+    """
 
-    def __init__(self, line: int, cache: CodeCache | None) -> None:
+    def __init__(self, line: int, cache: CodeCache | None, *, scoped: bool = False) -> None:
         self._line = line
+        self._scoped = scoped
         self._cache = cache
         self._libraries = libraries()
         self._reports, self._reporter = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -103,16 +108,30 @@ class Warm:
         os.dup2(null, self._line)
         os.close(null)
         time.tzset()  # an earlier job may have set another one
-        from saltern.cli.worker import main as work
-
-        start(work, [folder], 70, finish=self._report)
+        self._work(folder)
         return 0
+
+    def _work(self, folder: str) -> None:
+        """In the process of a job. One that gets no scope leaves the job to a program of its own."""
+        from saltern.cli.worker import main as work
+        from saltern.system.systemd_scope import enter
+
+        if self._scoped and not _asks(folder) and not enter(scope_of(os.path.basename(folder))):
+            os._exit(UNSCOPED)
+        start(work, [folder], 70, finish=self._report)
 
     def _report(self) -> None:
         """In the process of a job: report what it has imported."""
         names = " ".join(name for name in sys.modules if is_kept(name))
         with suppress(OSError):
             self._reporter.send(names.encode()[:LARGEST])
+
+
+def _asks(folder: str) -> bool:
+    """True if the job only reads; it may stay with the warm worker."""
+    from saltern.fleet.agent.task import JobFolder
+
+    return JobFolder(folder).read_task().asks
 
 
 def is_kept(name: str) -> bool:
@@ -159,7 +178,8 @@ def main() -> None:
     import_msgspec()
     import_module("saltern.cli.worker")
     gc.freeze()  # the imported code is shared with all children
-    Warm(0, cache).serve(float(sys.argv[1]) if len(sys.argv) > 1 else IDLE)
+    idle, *more = sys.argv[1:] or [str(IDLE)]
+    Warm(0, cache, scoped=SCOPED in more).serve(float(idle))
 
 
 if __name__ == "__main__":

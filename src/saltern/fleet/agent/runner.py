@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from saltern.fleet.agent.recovery import Trace
+from saltern.fleet.agent.scope_names import scope_of
 from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.fleet.agent.warm import WarmWorker
 from saltern.fleet.bus.process_end import until_ended
@@ -53,7 +54,7 @@ class ProcessRunner:
     def __init__(self, jobs: str, wrap: Callable[[str, Sequence[str]], list[str]] | None = None) -> None:
         self._jobs = jobs
         self._wrap = wrap or usual_wrap()
-        self.warm = WarmWorker(self._wrap)
+        self.warm = WarmWorker(self._wrap, scoped=self._wrap is in_scope)
 
     def folder(self, jid: str) -> JobFolder:
         return JobFolder(os.path.join(self._jobs, jid))
@@ -81,7 +82,7 @@ class ProcessRunner:
 
     def _may_fork(self, task: Task) -> bool:
         """True if the warm worker may do it: what goes wrong there is tried in another way."""
-        return task.asks or not (task.again or self._wrap is in_scope)
+        return task.asks or not task.again
 
     def _start(self, folder: JobFolder, task: Task) -> subprocess.Popen[bytes]:
         command = own_program.command(WORKER, (folder.path,))
@@ -138,5 +139,5 @@ def usual_wrap() -> Callable[[str, Sequence[str]], list[str]]:
 
 def in_scope(jid: str, command: Sequence[str]) -> list[str]:
     """The command in a control group of its own, so that a restart of the agent's unit does not end it."""
-    unit = f"--unit=saltern-job-{jid}.scope"
+    unit = f"--unit={scope_of(jid)}"
     return ["systemd-run", "--quiet", "--scope", "--collect", unit, "--", *command]

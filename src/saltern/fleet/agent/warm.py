@@ -1,4 +1,4 @@
-"""The agent's end of the warm worker: started for a read-only job, and ended when none came for a while."""
+"""The agent's end of the warm worker: started for the first job, and ended when none came for a while."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Sequence
 
+from saltern.fleet.agent.scope_names import SCOPED
 from saltern.fleet.bus.process_end import until_ended
 from saltern.system import own_program
 
@@ -18,8 +19,11 @@ WAIT = 10.0  # seconds for an answer; it loads its code before the first one
 class WarmWorker:
     """One process that forks. ``fork`` returns the process id of a job, or 0 if it cannot fork one."""
 
-    def __init__(self, wrap: Callable[[str, Sequence[str]], list[str]], idle: float = 60.0) -> None:
+    def __init__(
+        self, wrap: Callable[[str, Sequence[str]], list[str]], idle: float = 60.0, *, scoped: bool = False
+    ) -> None:
         self._wrap = wrap
+        self._more = (SCOPED,) if scoped else ()
         self._idle = idle
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
@@ -63,7 +67,7 @@ class WarmWorker:
         self.close()
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        command = own_program.command(WARM, (str(self._idle),))
+        command = own_program.command(WARM, (str(self._idle), *self._more))
         try:
             self._process = subprocess.Popen(
                 self._wrap(f"warm-{os.getpid()}-{id(ours):x}", command),
