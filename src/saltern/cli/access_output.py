@@ -13,7 +13,7 @@ from msgspec import Struct
 from saltern.cli import exits
 from saltern.cli.connect import connect
 from saltern.fleet.client.client import Client
-from saltern.fleet.view.access_lists import listed
+from saltern.fleet.view.access_lists import list_lines
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.report.colours import terminal_width
 from saltern.report.outputs import options_for, write_data
@@ -62,7 +62,7 @@ def show_list(args: SimpleNamespace, name: str, rows: Iterable[Mapping[str, Any]
     found = list(rows)
     if args.out != "nested":
         return show_data(args, found)
-    for line in listed(name, found, time.time(), terminal_width(sys.stdout)):
+    for line in list_lines(name, found, time.time(), terminal_width(sys.stdout)):
         print(line)
     return exits.OK
 

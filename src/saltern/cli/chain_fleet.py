@@ -180,7 +180,7 @@ def _print_end(args: SimpleNamespace, client: Client, run: str, left_out: list[s
         _print_legs(args, shown, legs)
         for one in left_out:
             print(f"{one}: {NOTHING}")
-        print(chain_matrix.counted(shown["legs"]))
+        print(chain_matrix.count_statuses(shown["legs"]))
         for line in chain_run.advice(shown):
             print(f"saltern: {line}", file=sys.stderr)
     return CODES.get(shown["status"], exits.FAILED)

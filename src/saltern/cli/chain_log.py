@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from saltern.cli import exits
-from saltern.fleet.view.chain_log import added, leg_log_lines, log_lines, marked_lines
+from saltern.fleet.view.chain_log import added_text, leg_log_lines, log_lines, marked_lines
 from saltern.fleet.view.chain_matrix import OVER, is_over
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.report.outputs import options_for, write_data
@@ -127,7 +127,7 @@ class Growth:
     def _lines_of(self, row: dict[str, Any]) -> Iterator[str]:
         key = _key(row)
         grown = row["size"] - self._sizes.get(key, (0, False))[0]
-        new = added(self._texts.get(key, ""), row["text"], grown)
+        new = added_text(self._texts.get(key, ""), row["text"], grown)
         self._sizes[key], self._texts[key] = (row["size"], row["cut"]), row["text"]
         if new:
             name = safe_line(f"{row['system']} {row['action']}")

@@ -72,7 +72,7 @@ def _ask(client: Client, target: str, names: list[str]) -> tuple[set[str], dict[
 
 
 def _offers(row: Row) -> Offers | None:
-    from saltern.fleet.view.outcomes import unlabelled
+    from saltern.fleet.view.outcomes import strip_label
 
-    found = unlabelled(FUNCTION, row["body"])
+    found = strip_label(FUNCTION, row["body"])
     return found if row["status"] == "returned" and isinstance(found, Mapping) else None

@@ -130,7 +130,7 @@ def _print(args: SimpleNamespace, run: SaltRun) -> int:
         print(f"run {run.run}: {run.status().value}")
         for line in chain_run.grouped_legs(run.legs(), 100):
             print(line)
-        print(chain_matrix.counted(run.legs()))
+        print(chain_matrix.count_statuses(run.legs()))
     elif args.out == "jsonl":
         print(json.encode({"event": "run", **run.as_data()}).decode())
     else:

@@ -17,7 +17,7 @@ from saltern.cli.connect import connect
 from saltern.cli.options import CONTROLLER_ROW, output_rows
 from saltern.fleet.client.client import Client
 from saltern.fleet.view.status import overview
-from saltern.fleet.view.tables import listed
+from saltern.fleet.view.tables import list_lines
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.report.colours import terminal_width
 from saltern.report.outputs import options_for, write_data
@@ -116,7 +116,7 @@ def show_rows(args: SimpleNamespace, name: str, rows: Iterable[Mapping[str, Any]
     """Print a list: as a table for people, or as data."""
     found = list(rows)
     if args.out == "nested":
-        for line in listed(name, found, time.time(), terminal_width(sys.stdout)):
+        for line in list_lines(name, found, time.time(), terminal_width(sys.stdout)):
             print(line)
     else:
         _data(args, found)

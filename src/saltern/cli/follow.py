@@ -258,12 +258,12 @@ def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
 
 def _return_line(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
     """The line of one system for ``jsonl``."""
-    from saltern.fleet.view.outcomes import unlabelled
+    from saltern.fleet.view.outcomes import strip_label
 
     row = job.board.rows[system]
     found: dict[str, object] = {"system": system, "status": row.status, "exit_code": row.exit_code}
     if row.status in ("returned", "failed"):
-        found["return"] = unlabelled(job.function, jobs.returned(job.jid, system).get("body"))
+        found["return"] = strip_label(job.function, jobs.returned(job.jid, system).get("body"))
     return {**found, "why": row.why} if row.why else found
 
 

@@ -16,7 +16,7 @@ from saltern.cli.run_names import LAST
 from saltern.fleet.client.client import Client
 from saltern.fleet.view.board import new_board
 from saltern.fleet.view.job_tree import job_tree, tree_lines
-from saltern.fleet.view.tables import job_status, listed
+from saltern.fleet.view.tables import job_status, list_lines
 from saltern.fleet.view.words import moment
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.colours import terminal_width
@@ -138,5 +138,7 @@ def _head(client: Client, job: dict[str, object]) -> None:
     print(safe_line(f"job {job['jid']}: {what} on {job['target']}, by {job['user']} at {created}"))
     print(f"{job_status(job)}")
     if job["ended"] is None:
-        for line in listed("targets", client.jobs.targets(str(job["jid"])), now, terminal_width(sys.stdout)):
+        for line in list_lines(
+            "targets", client.jobs.targets(str(job["jid"])), now, terminal_width(sys.stdout)
+        ):
             print(f"  {line}")

@@ -414,14 +414,14 @@ def test_a_fault_of_ours_does_not_leave_the_bus_deaf(
             raise ValueError("a moody watcher")
 
         bus.watch(watcher)
-        real, attempts = bus._kept._opened, iter(range(3))
+        real, attempts = bus._kept._open_link, iter(range(3))
 
         async def opened() -> Link:
             if next(attempts, None) is not None:
                 raise ValueError("a moody credential")
             return await real()
 
-        bus._kept._opened = opened  # type: ignore[method-assign]
+        bus._kept._open_link = opened  # type: ignore[method-assign]
         server.stop()
         await until(lambda: sum(change.state is State.RETRY for change in changes) >= 3)
         server.start()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saltern.fleet.calendars.ical import BadCalendar, read_calendar
-from saltern.fleet.calendars.windows import Calendar, Kind, may_begin, merged, next_windows
+from saltern.fleet.calendars.windows import Calendar, Kind, may_begin, merge_intervals, next_windows
 
 BERLIN = "Europe/Berlin"
 
@@ -154,4 +154,4 @@ def test_51_open_is_allowed_and_not_denied(
     assert verdict.open is (inside[0] and not inside[1])
     if not verdict.open and verdict.next is not None:
         assert may_begin(both, verdict.next).open
-    assert merged(next_windows(both, now, 99)) == next_windows(both, now, 99)
+    assert merge_intervals(next_windows(both, now, 99)) == next_windows(both, now, 99)

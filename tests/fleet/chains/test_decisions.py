@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from saltern.chains.statuses import Leg, Run, Step, Wave
 from saltern.fleet.chains.advance import advance
 from saltern.fleet.chains.amounts import Amount, read_amount, split_waves
-from saltern.fleet.chains.continuation import judged, leg_end, next_step, with_blockers
+from saltern.fleet.chains.continuation import judge_status, leg_end, next_step, with_blockers
 from saltern.fleet.chains.events import (
     Away,
     Begin,
@@ -172,7 +172,7 @@ def test_a_step_that_did_not_run_names_what_blocked_it() -> None:
     ],
 )
 def test_success_needs_the_proof_of_every_step(steps: tuple[Step, ...], status: Leg) -> None:
-    assert judged(Leg.SUCCEEDED, states(*steps)) is status
+    assert judge_status(Leg.SUCCEEDED, states(*steps)) is status
 
 
 # -- a run --------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from saltern.fleet.chains.deadlines import next_wakeup
 from saltern.fleet.chains.estimate import expected_times
 from saltern.fleet.chains.events import Begin, Cancel, Command, Note, Send, Tick, Windows
 from saltern.fleet.chains.model import RetryLegs, RunState, StepPlan, Strategy
-from saltern.fleet.chains.rollout import Rollout, make_run, ordered
+from saltern.fleet.chains.rollout import Rollout, make_run, order_systems
 from saltern.fleet.chains.versions import new_run
 
 FOUR = tuple(
@@ -183,10 +183,13 @@ def test_what_an_action_takes_is_what_it_took_before() -> None:
 
 def test_systems_begin_in_the_order_that_is_asked_for() -> None:
     names = ["b", "a", "c"]
-    assert ordered(names, "", "r") == names
-    assert (ordered(names, "name", "r"), ordered(names, "reverse", "r")) == (["a", "b", "c"], ["c", "b", "a"])
-    mixed = ordered([str(one) for one in range(50)], "random", "r")
-    assert sorted(mixed, key=int) != mixed == ordered([str(one) for one in range(50)], "random", "r")
+    assert order_systems(names, "", "r") == names
+    assert (order_systems(names, "name", "r"), order_systems(names, "reverse", "r")) == (
+        ["a", "b", "c"],
+        ["c", "b", "a"],
+    )
+    mixed = order_systems([str(one) for one in range(50)], "random", "r")
+    assert sorted(mixed, key=int) != mixed == order_systems([str(one) for one in range(50)], "random", "r")
     ask = convert({"order": "reverse", "waves": [1, "rest"]}, Rollout)
     run = make_run("r", "v", dict.fromkeys(names, FOUR), ask, now=0)
     assert run.waves[0].legs == ("r.c",)

@@ -20,7 +20,7 @@ from saltern.fleet.chains.saved_plan import (
     SavedPlan,
     canonical,
     digest,
-    moved,
+    find_moves,
     refuse_moved,
     used_facts,
 )
@@ -84,9 +84,9 @@ def test_52_each_system_whose_pillar_is_another_one_is_named(plan: SavedPlan, da
     changed = data.draw(st.sets(st.sampled_from(sorted(plan.systems))))
     gone = data.draw(st.sets(st.sampled_from(sorted(plan.systems))))
     pillars = {name: "b" if name in changed else "a" for name in plan.systems if name not in gone}
-    found = moved(plan, replace(as_it_was(plan), pillars=pillars))
+    found = find_moves(plan, replace(as_it_was(plan), pillars=pillars))
     assert {one.system for one in found} == changed | gone
-    assert moved(replace(plan, pillars={}), replace(as_it_was(plan), pillars=pillars)) == [], "of before"
+    assert find_moves(replace(plan, pillars={}), replace(as_it_was(plan), pillars=pillars)) == [], "of before"
 
 
 @given(plans, st.randoms(use_true_random=False))
@@ -106,12 +106,12 @@ def test_52_nothing_has_moved_where_nothing_has_and_facts_that_were_not_read_do_
     plan: SavedPlan, more: dict[str, list[Any]]
 ) -> None:
     now = as_it_was(plan)
-    assert moved(plan, now) == []
+    assert find_moves(plan, now) == []
     unread = {
         system: {**{f"unread-{name}": value for name, value in more.items()}, **known}
         for system, known in now.facts.items()
     }
-    assert moved(plan, replace(now, facts=unread)) == []
+    assert find_moves(plan, replace(now, facts=unread)) == []
 
 
 @given(plans, st.data())
@@ -125,7 +125,7 @@ def test_52_each_fact_that_was_read_is_named_when_it_moves(plan: SavedPlan, data
     now = as_it_was(plan)
     known = {key: value for key, value in now.facts[system].items() if key != name}
     known |= {name: new[0]} if new else {}
-    (found,) = moved(plan, replace(now, facts={**now.facts, system: known}))
+    (found,) = find_moves(plan, replace(now, facts={**now.facts, system: known}))
     assert (found.system, found.what) == (system, f"fact {name}")
     assert found.old != found.new or len(found.old) > 60
 
@@ -136,20 +136,20 @@ def test_52_systems_that_come_count_unless_they_are_pinned_and_those_that_go_alw
 ) -> None:
     now = as_it_was(plan)
     more = replace(now, systems=now.systems | {f"new-{other}"})
-    assert [one.system for one in moved(plan, more)] == ([] if plan.pinned else [f"new-{other}"])
+    assert [one.system for one in find_moves(plan, more)] == ([] if plan.pinned else [f"new-{other}"])
     gone = sorted(plan.systems)[0]
-    found = moved(plan, replace(now, systems=now.systems - {gone}))
+    found = find_moves(plan, replace(now, systems=now.systems - {gone}))
     assert [one.system for one in found] == [gone]
 
 
 @given(plans)
 def test_52_another_version_or_other_files_have_moved(plan: SavedPlan) -> None:
     now = as_it_was(plan)
-    newer = moved(plan, replace(now, version=plan.version + 1, version_sha256="new"))
+    newer = find_moves(plan, replace(now, version=plan.version + 1, version_sha256="new"))
     assert [str(one) for one in newer] == (
         [f"version of chain {plan.chain!r} {plan.version} → {plan.version + 1}"] if plan.follows else []
     )
-    assert len(moved(plan, replace(now, tree=f"{plan.tree}0"))) == 1
+    assert len(find_moves(plan, replace(now, tree=f"{plan.tree}0"))) == 1
 
 
 def test_52_a_refusal_names_all_that_has_moved_up_to_a_limit() -> None:
@@ -160,7 +160,7 @@ def test_52_a_refusal_names_all_that_has_moved_up_to_a_limit() -> None:
         rollout={}, environment="base", tree="", systems={"web1": one}, unplanned={"web2": "away"},
     )  # fmt: skip
     now = replace(as_it_was(plan), facts={"web1": {}}, systems=frozenset({"web1", "web2"}))
-    found = moved(plan, now)
+    found = find_moves(plan, now)
     assert str(found[0]) == "web1: fact f00 0 → absent"
     lines = [one.what for one in refuse_moved("0" * 64, found).diagnostics]
     assert len(lines) == MOST_SHOWN + 2

@@ -15,7 +15,7 @@ from tests.fleet.console.kit import Browser, running_console
 
 from saltern.chains.statuses import Leg
 from saltern.fleet.calendars.ical import read_calendar
-from saltern.fleet.calendars.windows import Calendar, asked, may_begin, next_windows
+from saltern.fleet.calendars.windows import Calendar, may_begin, next_windows, prepare_calendar
 from saltern.fleet.console.marks import cells, icon, status, strip
 from saltern.fleet.console.marks import st as mark_with_word
 from saltern.fleet.controller.chains import run_views
@@ -198,7 +198,7 @@ EVENT = "BEGIN:VEVENT\nDTSTART:2020010{}T010000Z\nDURATION:PT6H\nRRULE:FREQ={}\n
 def test_a_calendar_that_keeps_what_it_said_says_the_same(rules: list[str], day: int) -> None:
     events = "".join(EVENT.format(n + 1, rule) for n, rule in enumerate(rules))
     plain = Calendar(name="n", kind="allow", events=read_calendar(WHOLE.format(events), "UTC"))
-    keeps, now = asked(plain), 1_790_000_000.0 + day * 86_400
+    keeps, now = prepare_calendar(plain), 1_790_000_000.0 + day * 86_400
     for _ in range(2):
         assert may_begin([keeps], now, needs=60) == may_begin([plain], now, needs=60)
         assert next_windows([keeps], now, 3) == next_windows([plain], now, 3)

@@ -10,9 +10,9 @@ import pytest
 from tests.fleet.api.kit import Running, add_job, add_system
 from tests.fleet.console.kit import PASSWORD, Browser
 
-from saltern.fleet.api.dispatch import _reasoned
+from saltern.fleet.api.dispatch import _with_reason
 from saltern.fleet.api.once import Done
-from saltern.fleet.store.audit import REASON, reasoned
+from saltern.fleet.store.audit import REASON, add_reason
 
 MANY = [f"web{number}" for number in range(12)]
 WHY = "the mirror is back – ticket 5521"
@@ -74,7 +74,7 @@ def test_a_script_gives_a_reason_with_a_header(console: Running) -> None:
 def test_what_goes_on_after_a_request_is_not_for_its_reason() -> None:
     async def later(go: asyncio.Event) -> object:
         await go.wait()
-        return reasoned({"a": 1})
+        return add_reason({"a": 1})
 
     async def request() -> tuple[object, object, object]:
         go = asyncio.Event()
@@ -82,12 +82,12 @@ def test_what_goes_on_after_a_request_is_not_for_its_reason() -> None:
 
         async def work() -> Done:
             tasks.append(asyncio.create_task(later(go)))
-            seen.append(reasoned({"a": 1}))
-            seen.append(reasoned({"why": "own"}))
+            seen.append(add_reason({"a": 1}))
+            seen.append(add_reason({"why": "own"}))
             return Done(status=200, body=b"")
 
         seen: list[object] = []
-        await _reasoned(work(), "so")
+        await _with_reason(work(), "so")
         go.set()
         assert REASON.get() is None
         return seen[0], seen[1], await tasks[0]

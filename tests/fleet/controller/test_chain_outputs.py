@@ -18,7 +18,7 @@ from saltern.cli.leg_report import ALL_OUTPUT, OUTPUT, short_leg
 from saltern.fleet.chains.model import LegState, StepPlan, StepState
 from saltern.fleet.controller.chains.outputs import MOST, MOST_OF_LEG, newer, output_rows
 from saltern.fleet.store import chain_outputs
-from saltern.fleet.view.chain_log import added
+from saltern.fleet.view.chain_log import added_text
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 
@@ -80,10 +80,12 @@ def test_32_reports_in_any_order_never_take_back_what_is_known(
 def test_what_has_grown_is_shown_once(first: str, second: str, third: str, kept: int) -> None:
     """Whatever of the beginning is left out by the time it is looked at again."""
     before, after = first, first + "\n" + second + third
-    if (whole := added(before, after, len(after) - len(before))) and after.startswith(before.rstrip("\n")):
+    if (whole := added_text(before, after, len(after) - len(before))) and after.startswith(
+        before.rstrip("\n")
+    ):
         assert after.endswith(whole)
     tail = after[-kept:] if kept else ""
-    new = added(before, tail, len(after) - len(before))
+    new = added_text(before, tail, len(after) - len(before))
     assert new.removeprefix("…\n") in tail
 
 

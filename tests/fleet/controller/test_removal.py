@@ -31,7 +31,7 @@ from saltern.fleet.protocol.messages import Signed, SyncRequest
 from saltern.fleet.protocol.withdrawal import withdrawn_key
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Database, open_database
-from saltern.fleet.store.leases import held, take
+from saltern.fleet.store.leases import lease_holder, take
 from saltern.fleet.store.migrate import migrate
 from saltern.fleet.store.settings import read_setting, write_setting
 from saltern.language.diagnostics import OperationError
@@ -135,7 +135,10 @@ def test_what_a_removed_controller_had_is_free_and_it_does_not_come_back(
     with database.write() as connection:
         assert members(connection).keys() == {"c1"}
         assert not read_setting(connection, CERTIFICATES, dict[str, Signed])
-        assert (held(connection, "retention")[1], held(connection, "chains")[1]) == (False, True)
+        assert (lease_holder(connection, "retention")[1], lease_holder(connection, "chains")[1]) == (
+            False,
+            True,
+        )
         assert take(connection, "retention", "c1", 60) == 2
         assert audit.verify(connection) == ""
         check_not_removed(connection, one)

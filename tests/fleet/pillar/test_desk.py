@@ -138,7 +138,7 @@ def test_what_is_sealed_for_one_system_no_other_key_opens(tmp_path: Path) -> Non
             boxes = [kept.answer.sealed for kept in made.desk._kept.values()]
             assert boxes and not any(b"whose" in box for box in boxes)
             other = made.agent("db1")
-            moved = other._opened
+            moved = other._open
             with pytest.raises(NoPillar):
                 moved(answer.sealed, PillarRequest(nonce="n", environment=""))
 

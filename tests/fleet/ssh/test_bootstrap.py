@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from saltern.fleet.ssh.bundle.archive import packed
+from saltern.fleet.ssh.bundle.archive import pack_files
 from saltern.fleet.ssh.remote import bootstrap
 
 FILES = {"saltern/__init__.py": b"", "saltern.modules": b"x" * 5000, "deep/er/file": b"1"}
-BODY = packed(FILES)
+BODY = pack_files(FILES)
 SUM = hashlib.sha256(BODY).hexdigest()
 
 

@@ -15,7 +15,7 @@ from tools.pythons import SUPPORTED, find
 
 from saltern.config.load import load
 from saltern.fleet.ssh.bundle import make
-from saltern.fleet.ssh.bundle.archive import packed, unpacked
+from saltern.fleet.ssh.bundle.archive import pack_files, unpack_files
 from saltern.fleet.ssh.bundle.contents import is_sent
 from saltern.fleet.ssh.bundle.make import Bundle, Bundles, digest_of, sum_of
 from saltern.fleet.ssh.bundle.target import Target, local_target
@@ -52,8 +52,8 @@ def placed(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_an_archive_has_the_files_in_any_order() -> None:
     files = {"b/c": b"2", "a": b"1" * 100_000, "empty": b""}
-    assert packed(files) == packed(dict(reversed(files.items())))
-    assert unpacked(packed(files)) == files
+    assert pack_files(files) == pack_files(dict(reversed(files.items())))
+    assert unpack_files(pack_files(files)) == files
 
 
 def test_its_name_is_what_it_is_made_of() -> None:
@@ -70,9 +70,9 @@ def test_many_who_want_it_at_once_get_the_same_one(tmp_path: Path, monkeypatch: 
 
     def once(files: dict[str, bytes]) -> bytes:
         made.append(None)
-        return packed(files)
+        return pack_files(files)
 
-    monkeypatch.setattr(make, "packed", once)
+    monkeypatch.setattr(make, "pack_files", once)
     bundles = Bundles(str(tmp_path))
     wanted = [bundles.wanted(local_target()) for _ in range(20)]
     assert len({one.result().digest for one in wanted}) == len(made) == 1
@@ -87,7 +87,7 @@ def test_who_no_longer_waits_for_it_ends_it_for_no_other(bundles: Bundles) -> No
 def test_a_failure_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bundles = Bundles(str(tmp_path))
     with monkeypatch.context() as broken:
-        broken.setattr(make, "packed", None)
+        broken.setattr(make, "pack_files", None)
         with pytest.raises(TypeError):
             bundles.bundle(local_target())
     assert bundles.bundle(local_target()).data
@@ -95,7 +95,7 @@ def test_a_failure_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_it_is_made_once(bundles: Bundles, monkeypatch: pytest.MonkeyPatch) -> None:
     first = Bundles(str(bundles.directory)).bundle(local_target())
-    monkeypatch.setattr(make, "packed", None)
+    monkeypatch.setattr(make, "pack_files", None)
     assert Bundles(str(bundles.directory)).bundle(local_target()) == first
 
 
@@ -112,7 +112,7 @@ def test_it_has_the_engine_and_not_the_servers(bundle: Bundle, placed: Path) -> 
         assert modules.find_spec(name), name
     for name in ("saltern.fleet.store", "saltern.fleet.api", "saltern.cli.console"):
         assert not modules.find_spec(name), name
-    names = unpacked(bundle.data)
+    names = unpack_files(bundle.data)
     assert not [name for name in names if name.startswith("/") or ".." in name.split("/")]
     assert len(names) < 150  # each takes a host as long as many modules in one file
 

@@ -166,10 +166,10 @@ def test_a_usual_run_compiles_nothing_on_a_host_with_our_python(tmp_path: Path) 
 
 
 def test_a_program_that_is_us_again_finds_the_modules(tmp_path: Path) -> None:
-    from saltern.fleet.ssh.bundle.archive import unpacked
+    from saltern.fleet.ssh.bundle.archive import unpack_files
 
     place = tmp_path / "place"
-    put(unpacked(Bundles(str(tmp_path / "bundles")).bundle(local_target()).data), place)
+    put(unpack_files(Bundles(str(tmp_path / "bundles")).bundle(local_target()).data), place)
     words = [sys.executable, "-P", "-S", "-m", "saltern", "apply", "--help"]
     env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(place), "SALTERN_PLACE": str(place)}
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=env, cwd="/")

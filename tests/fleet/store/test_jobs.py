@@ -143,7 +143,7 @@ def test_what_was_not_sent_is_cancelled_and_the_rest_is_asked(database: Database
         jobs.set_status(connection, Change("1", "web2", "running"), 2.0, reported=True)
         assert jobs.cancel_job(connection, "1", "joe", 3.0) == ["web1", "web2"]
         assert jobs.cancel_job(connection, "1", "joe", 3.0) == []
-        assert job_queries.cancelled(connection, ["1", "2"]) == ["1"]
+        assert job_queries.cancelled_jobs(connection, ["1", "2"]) == ["1"]
         assert job_queries.work_of(connection, "web1", 3.0) == []
     assert statuses(database) == {"db1": "cancelled", "web1": "sent", "web2": "running"}
 

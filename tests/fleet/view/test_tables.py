@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from saltern.fleet.view.formats import write
 from saltern.fleet.view.outcomes import Answered, outcome
 from saltern.fleet.view.status import overview
-from saltern.fleet.view.tables import aligned, job_status, listed, presence
+from saltern.fleet.view.tables import align, job_status, list_lines, presence
 from saltern.fleet.view.words import moment, names, span
 from saltern.report.outputs import OutputOptions
 from saltern.report.text import columns, safe_line
@@ -86,7 +86,7 @@ def test_a_job_that_was_cancelled_is_not_called_ended() -> None:
 
 
 def test_an_empty_list_is_a_sentence() -> None:
-    assert list(listed("jobs", [], NOW)) == ["no jobs yet"]
+    assert list(list_lines("jobs", [], NOW)) == ["no jobs yet"]
 
 
 def test_the_runs_of_all_systems_are_one_table() -> None:
@@ -110,7 +110,7 @@ def test_the_runs_of_all_systems_are_one_table() -> None:
 
 @given(st.lists(st.lists(st.text(max_size=90), min_size=3, max_size=3), max_size=5), st.integers(10, 100))
 def test_a_table_is_safe_and_fits(rows: list[list[str]], width: int) -> None:
-    lines = list(aligned(("a", "b", "c"), rows, width))
+    lines = list(align(("a", "b", "c"), rows, width))
     assert len(lines) == len(rows) + 1
     assert all(line == safe_line(line) and columns(line) <= width for line in lines)
 

@@ -63,7 +63,7 @@ class Accounts:
         """Change the given fields. A disabled operator loses all sessions; tokens work again once enabled."""
         changes = {"roles": roles, "groups": groups, "disabled": disabled}
         given = {key: value for key, value in changes.items() if value is not None}
-        with self._existing(name) as (connection, before):
+        with self._write_operator(name) as (connection, before):
             check_operator(replace(before, **given))
             if (disabled or roles is not None) and before.name == who.name:
                 raise _own(name)
@@ -74,7 +74,7 @@ class Accounts:
             return replace(before, **given, changed_at=now)
 
     def remove(self, who: Principal, name: str, now: float) -> None:
-        with self._existing(name) as (connection, _before):
+        with self._write_operator(name) as (connection, _before):
             if name == who.name:
                 raise _own(name)
             store.remove_operator(connection, name)
@@ -86,7 +86,7 @@ class Accounts:
         if not NAME.fullmatch(name):
             raise _problem("operator-invalid", f"{name!r} logs in elsewhere, and has no password here", "")
         hashed = self.passwords.hash(password)
-        with self._existing(name) as (connection, _before):
+        with self._write_operator(name) as (connection, _before):
             store.set_password(connection, name, hashed, now)
             tokens.remove_sessions(connection, name, but=who.credential if who.name == name else "")
             audit.append(connection, who.name, "operators.password", {"operator": name}, now)
@@ -155,7 +155,7 @@ class Accounts:
             audit.append(connection, who.name, "operators.token-remove", {"token": id_}, now)
 
     @contextmanager
-    def _existing(self, name: str) -> Iterator[tuple[Transaction, Operator]]:
+    def _write_operator(self, name: str) -> Iterator[tuple[Transaction, Operator]]:
         with self.database.write() as connection:
             found = store.operator(connection, name)
             if found is None:

@@ -67,11 +67,11 @@ class Approvals:
             if found is None:
                 found = self._ask(connection, who, request, work, decision, now)
         if found.state != APPROVED:
-            return _waiting(decision, found)
+            return _waiting_decision(decision, found)
         approved = replace(request, approved_by=found.approved_by)
         decision = decide(policy, who, approved, matcher, now)
         if decision.verdict is Verdict.NEEDS_APPROVAL:
-            return _waiting(decision, found)
+            return _waiting_decision(decision, found)
         if not decision.allowed:
             return decision
         if not self._use(who, found, now):  # another call used it first: make a new request
@@ -90,7 +90,7 @@ class Approvals:
     ) -> Approval:
         if store.count_open(connection, who.name, now) >= MOST_OPEN:
             what = f"{MOST_OPEN} requests of {who.name} already wait for approval"
-            raise _refused("approvals-too-many", what, "have some of them approved or rejected first")
+            raise _refusal("approvals-too-many", what, "have some of them approved or rejected first")
         made = Approval(
             id=token_hex(4),
             asked_by=who.name,
@@ -152,31 +152,31 @@ def _state(found: Approval, approves: bool) -> str:
 
 def _open(found: Approval | None, id_: str) -> Approval:
     if found is None:
-        raise _refused("approval-unknown", f"there is no request {id_!r}", "saltern approvals lists them")
+        raise _refusal("approval-unknown", f"there is no request {id_!r}", "saltern approvals lists them")
     if found.state != OPEN:
         what = f"the request {id_} is {found.state}, and can no longer be decided"
-        raise _refused("approval-state", what, "run the command again to make a new request")
+        raise _refusal("approval-state", what, "run the command again to make a new request")
     return found
 
 
 def _check_voter(who: Principal, found: Approval) -> None:
     if who.name == found.asked_by:
         what = f"{who.name} made the request, and another person has to decide"
-        raise _refused("approval-own", what, "ask someone with the role approver")
+        raise _refusal("approval-own", what, "ask someone with the role approver")
     if not who.has("approver"):
-        raise _refused("not-allowed", f"{who.name} may not decide requests", "it needs the role approver")
+        raise _refusal("not-allowed", f"{who.name} may not decide requests", "it needs the role approver")
     if any(vote.who == who.name for vote in found.votes):
-        raise _refused(
+        raise _refusal(
             "approval-voted", f"{who.name} has already decided on {found.id}", "another person is needed"
         )
 
 
-def _waiting(decision: Decision, found: Approval) -> Decision:
+def _waiting_decision(decision: Decision, found: Approval) -> Decision:
     got = len(found.approved_by)
     why = f"{decision.why}: request {found.id} has {got} of {decision.approvals or found.needed}"
     fix = f"saltern approvals approve {found.id}, by another person; then run the same command again"
     return replace(decision, why=why, fix=fix, outside=())
 
 
-def _refused(code: str, what: str, fix: str) -> OperationError:
+def _refusal(code: str, what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code=code, what=what, fix=fix))

@@ -47,11 +47,11 @@ class Part(Struct, frozen=True, kw_only=True):
 def decide(policy: Policy, who: Principal, request: Request, matcher: Matcher, now: float) -> Decision:
     action = ACTIONS.get(request.action)
     if action is None:
-        return _denied(f"no action is called {request.action!r}")
+        return _denial(f"no action is called {request.action!r}")
     if not in_scope(who.scopes, request):
         what = _what(request)
         fix = "use a token whose scopes include it, or log in"
-        return _denied(f"the scopes of this token do not include {what}", fix, code="outside-scope")
+        return _denial(f"the scopes of this token do not include {what}", fix, code="outside-scope")
     if action.own:
         return Decision(verdict=Verdict.ALLOWED, rule="own")
     return _by_rules(Case(policy, who, request, now), matcher) if action.by_rules else _by_role(action, who)
@@ -91,7 +91,7 @@ def _by_role(action: Action, who: Principal) -> Decision:
     if any(who.has(role) for role in action.roles):
         return Decision(verdict=Verdict.ALLOWED, rule="role")
     needed = " or ".join(action.roles)
-    return _denied(f"{who.name} may not {action.what}", f"it needs the role {needed}: ask an admin for it")
+    return _denial(f"{who.name} may not {action.what}", f"it needs the role {needed}: ask an admin for it")
 
 
 def _by_rules(case: Case, matcher: Matcher) -> Decision:
@@ -103,7 +103,7 @@ def _by_rules(case: Case, matcher: Matcher) -> Decision:
             left -= parts[-1].systems
     if left:
         parts.append(Part(verdict=Verdict.DENIED, rule="", systems=left, why=NO_RULE, fix=ASK))
-    return _combined([part for part in parts if part.systems], case)
+    return _combine([part for part in parts if part.systems], case)
 
 
 def reach(rule: Rule, left: frozenset[str], matcher: Matcher) -> frozenset[str] | str:
@@ -172,7 +172,7 @@ def _next_begin(windows: list[Window], now: float) -> str:
     return f"the next one begins {datetime.fromtimestamp(first, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _combined(parts: list[Part], case: Case) -> Decision:
+def _combine(parts: list[Part], case: Case) -> Decision:
     """The worst part decides. All denied systems are named, with the reason of the first rule that denies."""
     rules = ", ".join(dict.fromkeys(part.rule for part in parts if part.rule))[:LONGEST]
     denied = [part for part in parts if part.verdict is Verdict.DENIED]
@@ -180,7 +180,7 @@ def _combined(parts: list[Part], case: Case) -> Decision:
         outside = tuple(sorted(frozenset().union(*(part.systems for part in denied)) - {ANY_SYSTEM}))
         verb = "cancel" if case.request.action == "jobs.cancel" else "run"
         what = f"{case.who.name} may not {verb} {case.request.function!r}{_on(outside)}: {denied[0].why}"
-        return _denied(what, denied[0].fix, rule=denied[0].rule, outside=outside)
+        return _denial(what, denied[0].fix, rule=denied[0].rule, outside=outside)
     asking = [part for part in parts if part.verdict is Verdict.NEEDS_APPROVAL]
     if asking:
         most = max(asking, key=lambda part: part.approvals)
@@ -202,7 +202,7 @@ def _on(systems: tuple[str, ...]) -> str:
     return f" on {', '.join(systems[:SHOWN])}" + (f" and {more} more" if more > 0 else "")
 
 
-def _denied(
+def _denial(
     why: str, fix: str = "", *, code: str = "not-allowed", rule: str = "", outside: tuple[str, ...] = ()
 ) -> Decision:
     return Decision(verdict=Verdict.DENIED, rule=rule, why=why, code=code, fix=fix, outside=outside)

@@ -33,7 +33,7 @@ def _policy(page: Page) -> Policy:
         rules=_rules(page, data.get("rules"), windows),
         windows=windows,
         roles=_roles(page, data.get("roles")),
-        login=page.converted(page.mapping(data.get("login"), ("login",), "'login'"), Login, ("login",))
+        login=page.convert_value(page.mapping(data.get("login"), ("login",), "'login'"), Login, ("login",))
         or Login(),
     )
 

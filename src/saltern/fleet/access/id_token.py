@@ -34,7 +34,7 @@ def read_id_token(
     token: str, keys: Sequence[Mapping[str, Any]], settings: Oidc, *, nonce: str, now: float
 ) -> Claims:
     """The claims of a token that is valid for this login. Raises ``BadIdToken``."""
-    claims = _verified(token, keys, settings)
+    claims = _verify(token, keys, settings)
     for check in (_check_issuer, _check_audience):
         check(claims, settings)
     _check_times(claims, now)
@@ -45,7 +45,7 @@ def read_id_token(
     return claims
 
 
-def _verified(token: str, keys: Sequence[Mapping[str, Any]], settings: Oidc) -> Claims:
+def _verify(token: str, keys: Sequence[Mapping[str, Any]], settings: Oidc) -> Claims:
     if len(token) > LONGEST:
         raise BadIdToken("it is too long")
     from jwt import PyJWS  # here, since most controllers have no provider

@@ -33,7 +33,7 @@ class Logins:
         self.throttle.begin(known_as, peer.address, now)
         proven = self._local(name, password) if way == LOCAL else self._pam(name, password)
         if proven is None or len(name) > LONGEST or self._is_disabled(known_as):
-            raise _failed()
+            raise _login_error()
         failures = self.throttle.succeeded(known_as, peer.address, now)
         return replace(self.sessions.begin(known_as, way, proven, now), failures=failures)
 
@@ -69,7 +69,7 @@ class Logins:
         return found is not None and found.disabled
 
 
-def _failed() -> OperationError:
+def _login_error() -> OperationError:
     what = "the name or the password is wrong"
     fix = "check both; an admin can set another password: saltern operators password NAME"
     return OperationError(Diagnostic(code="login-failed", what=what, fix=fix))

@@ -49,7 +49,7 @@ class OidcLogins:
         settings = self._settings()
         check_redirect(redirect, settings)
         if not _CHALLENGE.fullmatch(challenge):
-            raise _refused("the challenge is not the base64url of a SHA-256")
+            raise _refusal("the challenge is not the base64url of a SHA-256")
         endpoints = Provider(settings).endpoints()
         state, nonce = token_urlsafe(32), token_urlsafe(32)
         attempt = Attempt(nonce=nonce, challenge=challenge, redirect=redirect, expires=now + LIFE)
@@ -77,11 +77,11 @@ class OidcLogins:
         with self.database.write() as connection:
             attempt = end_attempt(connection, state, now)
         if attempt is None:
-            raise _refused("this login has expired, was already finished, or never began")
+            raise _refusal("this login has expired, was already finished, or never began")
         if issuer and issuer != settings.issuer:
-            raise _refused(f"the code comes from {issuer[:100]!r}, not from {settings.issuer!r}")
+            raise _refusal(f"the code comes from {issuer[:100]!r}, not from {settings.issuer!r}")
         if not _VERIFIER.fullmatch(verifier) or not _fits(verifier, attempt.challenge):
-            raise _refused("the verifier differs from that of the program that began the login")
+            raise _refusal("the verifier differs from that of the program that began the login")
         provider = Provider(settings)
         endpoints = provider.endpoints()
         token = provider.exchange(endpoints, code=code, verifier=verifier, redirect=attempt.redirect)
@@ -89,7 +89,7 @@ class OidcLogins:
             claims = read_id_token(token, provider.keys(endpoints), settings, nonce=attempt.nonce, now=now)
             name, groups = person(claims, settings)
         except BadIdToken as problem:
-            raise _refused(f"the token of the provider is refused: {problem}") from None
+            raise _refusal(f"the token of the provider is refused: {problem}") from None
         self._check_enabled(name)
         return self.sessions.begin(name, OIDC, groups, now)
 
@@ -107,7 +107,7 @@ class OidcLogins:
         with self.database.read() as connection:
             found = operator(connection, name)
         if found is not None and found.disabled:
-            raise _refused(f"{name} is disabled")
+            raise _refusal(f"{name} is disabled")
 
 
 def check_redirect(redirect: str, settings: Oidc) -> None:
@@ -115,7 +115,7 @@ def check_redirect(redirect: str, settings: Oidc) -> None:
     parts = urlsplit(redirect)
     is_loopback = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1") and not parts.username
     if not (is_loopback and not parts.query and not parts.fragment) and redirect not in settings.redirects:
-        raise _refused(f"the provider must not send anyone to {redirect[:200]!r}")
+        raise _refusal(f"the provider must not send anyone to {redirect[:200]!r}")
 
 
 def person(claims: Claims, settings: Oidc) -> tuple[str, tuple[str, ...]]:
@@ -138,5 +138,5 @@ def _fits(verifier: str, challenge: str) -> bool:
     return hmac.compare_digest(digest, challenge.encode())
 
 
-def _refused(what: str) -> OperationError:
+def _refusal(what: str) -> OperationError:
     return OperationError(Diagnostic(code="login-refused", what=what, fix="begin again: saltern login"))

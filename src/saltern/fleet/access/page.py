@@ -65,7 +65,7 @@ class Page:
             self.wrong(f"'{path[-1]}' must be a text or a list of texts", path, "put it in quotes")
         return texts
 
-    def converted(self, value: object, shape: type[S], path: Path) -> S | None:
+    def convert_value(self, value: object, shape: type[S], path: Path) -> S | None:
         try:
             return convert(value, shape)
         except ValidationError as problem:

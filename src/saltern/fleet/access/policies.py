@@ -76,14 +76,14 @@ class Policies:
         """Apply an edited text. ``after`` is the version that was edited; a newer one is not overwritten."""
         if self.is_owned_by_file():
             what = f"the policy comes from the file {self.file}, and is not edited over the API"
-            raise _refused("policy-from-file", what, f"edit {self.file} on the controller, or remove it")
+            raise _refusal("policy-from-file", what, f"edit {self.file} on the controller, or remove it")
         read_policy(text, "policy.yaml")
         with self.database.write() as connection:
             lock_policies(connection)
             newest = newest_number(connection)
             if after is not None and after != newest:
                 what = f"the policy now has version {newest}, and version {after} was edited"
-                raise _refused("policy-changed", what, "get the policy again, and edit that version")
+                raise _refusal("policy-changed", what, "get the policy again, and edit that version")
             return self._put(connection, text, source=API, who=who, now=now)
 
     def is_owned_by_file(self) -> bool:
@@ -103,15 +103,15 @@ class Policies:
             return None
         except (OSError, UnicodeDecodeError) as problem:
             what = f"the policy {self.file} cannot be read: {getattr(problem, 'strerror', None) or problem}"
-            raise _refused(
+            raise _refusal(
                 "policy-unreadable", what, "let the user of the controller read it, as UTF-8"
             ) from None
         if len(text) > MOST:
-            raise _refused(
+            raise _refusal(
                 "policy-unreadable", f"the policy {self.file} is longer than {MOST} characters", ""
             )
         return text
 
 
-def _refused(code: str, what: str, fix: str) -> OperationError:
+def _refusal(code: str, what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code=code, what=what, fix=fix))

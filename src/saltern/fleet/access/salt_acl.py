@@ -86,10 +86,12 @@ def _import_blacklist(found: Mapping[str, object], made: Imported) -> None:
     people = [
         one
         for user in _texts(found.get("users"))
-        for one in as_wide_globs(user) or _lost(user, "users", made)
+        for one in as_wide_globs(user) or _note_lost(user, "users", made)
     ]
     modules = [
-        one for name in _texts(found.get("modules")) for one in _module(name) or _lost(name, "modules", made)
+        one
+        for name in _texts(found.get("modules"))
+        for one in _module(name) or _note_lost(name, "modules", made)
     ]
     if people:
         who = tuple(f"local:{one}" for one in people)
@@ -104,7 +106,7 @@ def _module(name: str) -> tuple[str, ...] | None:
     return tuple(one if "." in one or "*" in one else f"{one}.*" for one in globs) if globs else None
 
 
-def _lost(text: str, key: str, made: Imported) -> tuple[str, ...]:
+def _note_lost(text: str, key: str, made: Imported) -> tuple[str, ...]:
     what = f"{text!r} cannot be written with wildcards, and is not denied"
     made.note(
         what, ("publisher_acl_blacklist", key), "write a rule with 'deny: true' by hand, before the others"
@@ -159,14 +161,14 @@ def _entries(entries: object, path: Path, made: Imported) -> Iterator[tuple[str,
             everywhere += _functions([entry], path, made)
         elif isinstance(entry, Mapping) and len(entry) == 1:
             ((target, functions),) = entry.items()
-            yield from _targeted(str(target), functions, path, made)
+            yield from _target_rules(str(target), functions, path, made)
         else:
             made.note(f"the entry {str(entry)[:80]!r} is not understood", path)
     if everywhere:
         yield "*", tuple(everywhere)
 
 
-def _targeted(
+def _target_rules(
     target: str, functions: object, path: Path, made: Imported
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     if target.startswith("@"):

@@ -15,7 +15,7 @@ MOST = 50
 
 def as_globs(pattern: str) -> tuple[str, ...] | None:
     """The globs that a regular expression allows; None if it cannot be written with globs."""
-    parts = _unwrapped(pattern).split("|")
+    parts = _strip_parentheses(pattern).split("|")
     found = [_ALTERNATIVE.fullmatch(part) for part in parts]
     if not all(found) or len(parts) > MOST or not all(parts):
         return None
@@ -34,7 +34,7 @@ def as_wide_globs(pattern: str) -> tuple[str, ...] | None:
     found = as_globs(pattern)
     if found is None:
         return None
-    parts = _unwrapped(pattern).replace("^", "").replace("$", "").split("|")
+    parts = _strip_parentheses(pattern).replace("^", "").replace("$", "").split("|")
     end = "*" if len(parts) > 1 else ""  # Salt anchors only the last of several at its end
     return tuple(dict.fromkeys([*(_wide(part) + end for part in parts), *found]))
 
@@ -45,7 +45,7 @@ def _wide(text: str) -> str:
     return text.replace("\0", ".").replace("\\", "")
 
 
-def _unwrapped(pattern: str) -> str:
+def _strip_parentheses(pattern: str) -> str:
     """Without parentheses around the whole."""
     found = re.fullmatch(r"\^?\((?:\?:)?([^()]*)\)\$?", pattern)
     return found[1] if found else pattern

@@ -15,13 +15,13 @@ def group_target(value: object) -> str | None:
     if isinstance(value, list):
         words = [str(word) for word in value]
         value = f"L@{','.join(words)}" if is_plain(words) else " ".join(words)
-    return _checked(value) if isinstance(value, str) else None
+    return _check_target(value) if isinstance(value, str) else None
 
 
 def policy_target(target: str, groups: Mapping[str, str]) -> str | None:
     """A target with ``@GROUP`` for ``N@GROUP``; None if it cannot be read, or not by a controller."""
     words = [_word(word, groups) for word in target.split()]
-    return None if None in words else _checked(" ".join(word for word in words if word))
+    return None if None in words else _check_target(" ".join(word for word in words if word))
 
 
 def _word(word: str, groups: Mapping[str, str]) -> str | None:
@@ -30,7 +30,7 @@ def _word(word: str, groups: Mapping[str, str]) -> str | None:
     return f"@{word[2:]}" if word[2:] in groups else None
 
 
-def _checked(target: str) -> str | None:
+def _check_target(target: str) -> str | None:
     try:
         return target if not UNKNOWN & set(_matchers(parse(target))) else None
     except BadTarget:

@@ -48,7 +48,7 @@ class FleetClock:
         except Refused as problem:
             if problem.refusal not in (Refusal.EXPIRED, Refusal.FROM_FUTURE):
                 raise
-            issued = _issued(data)
+            issued = _issue_time(data)
             if issued < self.latest - SKEW and not self._is_corrected(issued):
                 raise
             found = verify(data, trust, me=me, now=issued, nonce=nonce)
@@ -65,7 +65,7 @@ class FleetClock:
         self.latest = issued if self._is_corrected(issued) else max(self.latest, issued)
 
 
-def _issued(data: bytes) -> float:
+def _issue_time(data: bytes) -> float:
     """The time in an envelope, before it is verified."""
     try:
         text = decode(Envelope, data).signed

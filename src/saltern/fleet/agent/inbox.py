@@ -82,7 +82,7 @@ class Inbox:
             self.refusals["refused"] += 1
             return False
         try:
-            standing = self._standing(job)
+            standing = self._standing_of(job)
             now = self._clock.now()
             issued = found.claims.issued
             decision = decide(job, standing, issued=issued, now=now, live=live, chance=random())
@@ -102,7 +102,7 @@ class Inbox:
         free = self._free(self._spool.path)
         return full_disk(self._spool.path, free) if free < LEAST_FREE else self.draining
 
-    def _standing(self, job: Job) -> Standing:
+    def _standing_of(self, job: Job) -> Standing:
         return Standing(
             known=self._spool.is_known(job.jid),
             draining=self.unable(),

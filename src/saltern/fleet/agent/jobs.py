@@ -88,11 +88,11 @@ class Jobs:
     def _step(self) -> float | None:
         """Do what the queue decides; return when to check again."""
         step = plan_queue(self._spool.open_jobs(), now=self._now(), reported=self._tasks.names)
-        for entry in _loaded(self._spool, step.cancelled):
+        for entry in _load_entries(self._spool, step.cancelled):
             self._report(entry, "cancelled", "cancelled before it began")
-        for entry in _loaded(self._spool, step.expired):
+        for entry in _load_entries(self._spool, step.expired):
             self._report(entry, "expired", "it expired while it waited here")
-        for entry in _loaded(self._spool, step.begin):
+        for entry in _load_entries(self._spool, step.begin):
             self._begin(entry)
         return step.wake
 
@@ -109,7 +109,7 @@ class Jobs:
     def recover(self) -> None:
         """Take over the jobs that an earlier agent had running."""
         running = [one.jid for one in self._spool.open_jobs() if one.state == RUNNING]
-        for entry in _loaded(self._spool, running):
+        for entry in _load_entries(self._spool, running):
             self._recover(entry)
 
     def _recover(self, entry: Entry) -> None:
@@ -191,5 +191,5 @@ def _pong(entry: Entry, now: float) -> Return:
     return Return(jid=entry.jid, status="returned", started=entry.started, ended=now, size=4, body=b"true")
 
 
-def _loaded(spool: Spool, jids: Iterable[str]) -> list[Entry]:
+def _load_entries(spool: Spool, jids: Iterable[str]) -> list[Entry]:
     return [entry for jid in jids if (entry := spool.entry(jid)) is not None]

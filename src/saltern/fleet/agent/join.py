@@ -41,7 +41,9 @@ def join(paths: AgentPaths, text: str, id: str, *, wait: float, say: Callable[[s
         return asyncio.run(_join(paths, text, id, wait, say))
     except OSError as problem:
         what = f"the keys of this machine cannot be kept in {paths.keys}: {problem.strerror or problem}"
-        raise _failed(what, "free space there, or make the directory writable; then run it again") from None
+        raise _join_error(
+            what, "free space there, or make the directory writable; then run it again"
+        ) from None
 
 
 def reach(servers: tuple[str, ...]) -> str:
@@ -65,15 +67,17 @@ async def _join(paths: AgentPaths, text: str, id: str, wait: float, say: Callabl
     try:
         bus = await NatsBus.connect(settings, wait=10)
     except BusError as problem:
-        raise _failed(f"no broker of the fleet can be reached: {problem}", reach(token.servers)) from None
+        raise _join_error(f"no broker of the fleet can be reached: {problem}", reach(token.servers)) from None
     try:
-        answer = await _accepted(bus, token, id, keys, wait, say)
+        answer = await _wait_until_accepted(bus, token, id, keys, wait, say)
     finally:
         await bus.close()
     try:
         member = become_member(token, id, keys, answer.credential, answer.spare)
     except BadJwt as problem:
-        raise _failed(f"the credential is not what was asked for: {problem}", "ask for a new token") from None
+        raise _join_error(
+            f"the credential is not what was asked for: {problem}", "ask for a new token"
+        ) from None
     make_private(paths.keys)
     save_membership(paths.keys, member)
     return member
@@ -96,15 +100,15 @@ def _check(paths: AgentPaths, id: str) -> None:
     try:
         check_id(id)
     except BadId as problem:
-        raise _failed(str(problem), "give another one: --id ID") from None
+        raise _join_error(str(problem), "give another one: --id ID") from None
     if is_member(paths):
         member = load_membership(paths.keys)
         what = f"this machine is already in the fleet {member.fleet!r}, as {member.id!r}"
         where = f" --directory {paths.base}" if paths.base else ""
-        raise _failed(what, f"leave that one first: saltern agent leave{where}")
+        raise _join_error(what, f"leave that one first: saltern agent leave{where}")
 
 
-async def _accepted(
+async def _wait_until_accepted(
     bus: NatsBus,
     token: JoinToken,
     id: str,
@@ -116,11 +120,11 @@ async def _accepted(
     end = time.monotonic() + wait
     said = ""
     while True:
-        answer = await _asked(bus, token, id, keys)
+        answer = await _ask(bus, token, id, keys)
         if answer.state == "accepted":
             return answer
         if answer.state == "rejected":
-            raise _failed(
+            raise _join_error(
                 f"the controller refuses this machine: {answer.why}", "ask the operators of the fleet"
             )
         if not said:
@@ -128,11 +132,11 @@ async def _accepted(
             say(said)
         if time.monotonic() + (answer.retry_after or AGAIN) > end:
             fix = f"accept it on the controller (saltern fleet keys accept {id}), then run this command again"
-            raise _failed(f"the key {keys.fingerprint} is not accepted yet: {answer.why}", fix)
+            raise _join_error(f"the key {keys.fingerprint} is not accepted yet: {answer.why}", fix)
         await asyncio.sleep(answer.retry_after or AGAIN)
 
 
-async def _asked(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> EnrolAnswer:
+async def _ask(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> EnrolAnswer:
     end = time.monotonic() + STARTING
     try:
         while True:
@@ -143,12 +147,12 @@ async def _asked(bus: NatsBus, token: JoinToken, id: str, keys: AgentKeys) -> En
                     raise
                 await asyncio.sleep(PAUSE)
     except NoListener:
-        raise _failed("no controller listens at the broker", "start it: saltern controller") from None
+        raise _join_error("no controller listens at the broker", "start it: saltern controller") from None
     except NoAnswer:
         fix = "compare the clocks of both machines, and look at the controller's log"
-        raise _failed("the controller did not answer", fix) from None
+        raise _join_error("the controller did not answer", fix) from None
     except (BusError, Refused) as problem:
-        raise _failed(f"the request failed: {problem}", "try it again") from None
+        raise _join_error(f"the request failed: {problem}", "try it again") from None
 
 
 def leave(paths: AgentPaths) -> Membership:
@@ -160,5 +164,5 @@ def leave(paths: AgentPaths) -> Membership:
     return member
 
 
-def _failed(what: str, fix: str) -> OperationError:
+def _join_error(what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code="fleet-join-failed", what=what, fix=fix))

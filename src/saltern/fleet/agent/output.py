@@ -29,7 +29,7 @@ def pack_output(
     """
     why = known_to_people(folder.text("err", ERRORS).strip(), names or {})
     try:
-        body = _packed(folder, bare, names or {}, limit)
+        body = _pack(folder, bare, names or {}, limit)
     except BadMessage as problem:
         said = f"its output is not sent: {problem}"
         return replace(outcome, why="\n".join(filter(None, (why, said))))
@@ -45,7 +45,7 @@ def pack_output(
     )
 
 
-def _packed(folder: JobFolder, bare: bool, names: dict[str, str], limit: int) -> Body:
+def _pack(folder: JobFolder, bare: bool, names: dict[str, str], limit: int) -> Body:
     """The output as data; text that a program printed directly stays text."""
     with open(folder.file("out"), "rb") as file:
         data = file.read(limit + 1).strip()

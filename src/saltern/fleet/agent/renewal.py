@@ -137,7 +137,7 @@ class Renewal:
                 log.info("the credential is renewed")
                 pause, self.problem = LEAST, ""
             except (BusError, Refused, BadJwt, OSError) as problem:
-                self.problem = self._explained(str(problem), self._now())
+                self.problem = self._explain(str(problem), self._now())
                 log.warning("%s", self.problem)
                 pause = min(MOST, max(LEAST, pause * 2))
 
@@ -148,7 +148,7 @@ class Renewal:
         else:
             await self._home.renew(self._bus, now)
 
-    def _explained(self, why: str, now: float) -> str:
+    def _explain(self, why: str, now: float) -> str:
         ended = self._home.expired(now)
         if not ended:
             return f"the credential is not renewed yet: {why}"

@@ -60,7 +60,7 @@ class ReturnKeeper:
         """Keep a return. On a full disk, wait: a return must not be lost."""
         while True:
             try:
-                self._spool.finish(_named(entry, parts()), self._now())
+                self._spool.finish(_add_job(entry, parts()), self._now())
                 break
             except SpoolFailed as problem:
                 log.error("the return of job %s waits: %s", entry.jid, problem)
@@ -86,7 +86,7 @@ class ReturnKeeper:
         return True
 
 
-def _named(entry: Entry, parts: Iterable[Return | Records]) -> Iterable[Return | Records]:
+def _add_job(entry: Entry, parts: Iterable[Return | Records]) -> Iterable[Return | Records]:
     """Add the job itself to the return of a job that no controller knows."""
     for one in parts:
         if entry.local == REPORTED and isinstance(one, Return):

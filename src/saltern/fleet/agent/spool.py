@@ -134,7 +134,7 @@ class Spool:
         """Store the result of a job until it is confirmed, in one transaction: records, or all parts of a
         return.
         """
-        self._file.write_all(one for message in messages for one in _kept(message, now))
+        self._file.write_all(one for message in messages for one in _store_statements(message, now))
 
     def confirm(self, jid: str, *, returned: bool = True, records: int = 0) -> None:
         """Delete what the controller has; of a job whose return it has, keep only the id."""
@@ -175,7 +175,7 @@ class Spool:
         self._file.close()
 
 
-def _kept(message: Return | Records, now: float) -> Iterator[Statement]:
+def _store_statements(message: Return | Records, now: float) -> Iterator[Statement]:
     """The statements that store one message of a job that has ended."""
     data = msgspec.json.encode(message)
     if isinstance(message, Records):

@@ -158,14 +158,14 @@ class JobFolder:
 
     def is_call(self) -> bool:
         """True for the call of a function, which cannot be ended between two states."""
-        found = _decoded(self.bytes("task"), Task)
+        found = _decode(self.bytes("task"), Task)
         return found is not None and found.command == "call"
 
     def outcome(self) -> Outcome | None:
-        return _decoded(self.bytes("outcome"), Outcome)
+        return _decode(self.bytes("outcome"), Outcome)
 
     def step(self) -> Step | None:
-        return _decoded(self.bytes("progress"), Step)
+        return _decode(self.bytes("progress"), Step)
 
     def batches(self) -> list[str]:
         """The files with records that were not collected yet, in order."""
@@ -223,7 +223,7 @@ class JobFolder:
         atomic.write(self.file(name), msgspec.json.encode(value), durable=durable)
 
 
-def _decoded(data: bytes, shape: type[T]) -> T | None:
+def _decode(data: bytes, shape: type[T]) -> T | None:
     try:
         return msgspec.json.decode(data, type=shape)
     except msgspec.DecodeError:

@@ -41,7 +41,7 @@ class WarmWorker:
             for _ in range(2):  # a worker that has just ended is replaced once
                 try:
                     async with asyncio.timeout(WAIT):
-                        return await self._asked(folder)
+                        return await self._ask(folder)
                 except (OSError, ValueError):
                     self.close()
                 except TimeoutError:
@@ -49,7 +49,7 @@ class WarmWorker:
             self.close()
             return 0
 
-    async def _asked(self, folder: str) -> int:
+    async def _ask(self, folder: str) -> int:
         line = self._line if self.pid and self._line else self._start()
         loop = asyncio.get_running_loop()
         await loop.sock_sendall(line, os.fsencode(folder) + b"\n")

@@ -62,12 +62,12 @@ async def answer_request(
     )
     if route.method == "GET":
         answer = await route.handler(call)
-        return _response(_done(route, answer)) if isinstance(answer, Struct) else cast(ASGIApp, answer)
+        return _response(_make_done(route, answer)) if isinstance(answer, Struct) else cast(ASGIApp, answer)
     wanted = f"{route.method} {request.url.path}\n".encode() + data
-    return _response(await _reasoned(_write(route, call, wanted), request.headers.get("reason", "")))
+    return _response(await _with_reason(_write(route, call, wanted), request.headers.get("reason", "")))
 
 
-async def _reasoned(work: Awaitable[Done], given: str) -> Done:
+async def _with_reason(work: Awaitable[Done], given: str) -> Done:
     """The work, with the reason of the header ``Reason`` in what it writes into the audit."""
     reason = audit.Reason(" ".join(unquote(given[:LONGEST_REASON]).split()))
     before = audit.REASON.set(reason)
@@ -82,7 +82,7 @@ async def _write(route: Route, call: Call[Any, Any], request: bytes) -> Done:
     """Carry out a write; only once if it has a client token."""
 
     async def work() -> Done:
-        return _done(route, await route.handler(call))
+        return _make_done(route, await route.handler(call))
 
     token = call.client_token
     if not token or route.action is None:
@@ -91,7 +91,7 @@ async def _write(route: Route, call: Call[Any, Any], request: bytes) -> Done:
     return await once.run(work, call.desk.now())
 
 
-def _done(route: Route, answer: object) -> Done:
+def _make_done(route: Route, answer: object) -> Done:
     return Done(status=route.status, body=b"" if route.status == 204 else msgspec.json.encode(answer))
 
 
@@ -106,7 +106,7 @@ async def _principal(desk: Desk, route: Route, request: Request, known: Principa
         return ANYONE
     if known is None:
         given = (desk, route.action, request.headers, _peer(request))
-        who, decision = await asyncio.to_thread(_decided, *given)
+        who, decision = await asyncio.to_thread(_decide_caller, *given)
     else:
         who, decision = _decide(desk, route.action, known, desk.access.decide_again)
     if decision is not None:
@@ -150,7 +150,7 @@ def _peer(request: Request) -> Peer:
     return found or Peer(address=request.client.host if request.client else "")
 
 
-def _decided(
+def _decide_caller(
     desk: Desk, action: str, headers: Mapping[str, str], peer: Peer
 ) -> tuple[Principal | None, Decision | None]:
     who = desk.access.authenticate(headers, peer, desk.now())

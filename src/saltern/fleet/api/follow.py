@@ -48,7 +48,7 @@ def job_start(connection: Any, jid: str, after: int | None) -> Start | None:
     first = [*begin.first, *(one for one in statuses if one.status not in WAITING)]
     if row.ended is None:
         return Start(cursor=newest_event(connection), first=first)
-    return Start(cursor=0, first=[*first, _ended(connection, row)], over=True)
+    return Start(cursor=0, first=[*first, _end_notice(connection, row)], over=True)
 
 
 def _status(row: TargetRow) -> StatusChanged:
@@ -65,7 +65,7 @@ def _status(row: TargetRow) -> StatusChanged:
     )
 
 
-def _ended(connection: Any, row: JobRow) -> JobEnded:
+def _end_notice(connection: Any, row: JobRow) -> JobEnded:
     return JobEnded(at=row.ended or 0.0, jid=row.jid, counts=job_queries.counts(connection, row.jid))
 
 

@@ -52,16 +52,16 @@ class Once:
     async def run(self, work: Callable[[], Awaitable[Done]], now: float) -> Done:
         """Do the work, or return the answer that the same request got before."""
         if kept := await self._write(answers.claim, self._request, now):
-            return self._known(kept)
+            return self._known_answer(kept)
         try:
             done = await work()
         except BaseException:
             await asyncio.shield(self._write(answers.release))
             raise
-        await asyncio.shield(self._write(answers.keep, done.status, self._sealed(done.body)))
+        await asyncio.shield(self._write(answers.keep, done.status, self._seal(done.body)))
         return done
 
-    def _known(self, kept: Kept) -> Done:
+    def _known_answer(self, kept: Kept) -> Done:
         if kept.request != self._request:
             what = "the client token was used for another request"
             fix = "use a new client token for each request, and the same one only to repeat it"
@@ -72,7 +72,7 @@ class Once:
         nonce, data = kept.body[:_NONCE], kept.body[_NONCE:]
         return Done(status=kept.status, body=AESGCM(self._key).decrypt(nonce, data, None), known=True)
 
-    def _sealed(self, body: bytes) -> bytes:
+    def _seal(self, body: bytes) -> bytes:
         nonce = os.urandom(_NONCE)
         return nonce + AESGCM(self._key).encrypt(nonce, body, None)
 

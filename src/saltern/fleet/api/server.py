@@ -104,7 +104,7 @@ class ApiServer:
     async def follow_certificate(self) -> None:
         """Use the certificate that is in its file now, for new connections."""
         context = self._tls.ssl if self._tls is not None and self._tls.loaded else None
-        if context is None or (changed := self._changed()) == self._read_at:
+        if context is None or (changed := self._modification_time()) == self._read_at:
             return
         try:
             context.load_cert_chain(self.listen.certificate, self.listen.key or None)
@@ -112,7 +112,7 @@ class ApiServer:
             raise _cannot_use(self.listen.certificate, problem) from None
         self._read_at = changed
 
-    def _changed(self) -> int:
+    def _modification_time(self) -> int:
         """The modification time of the certificate or its key, whichever is newer."""
         paths = [path for path in (self.listen.certificate, self.listen.key) if path]
         return max(os.stat(path).st_mtime_ns for path in paths)
@@ -157,7 +157,7 @@ class ApiServer:
         if not self.listen.certificate:
             check_loopback(self.listen.host)
             return self._config()
-        self._read_at = self._changed()
+        self._read_at = self._modification_time()
         return self._config(
             ssl_certfile=self.listen.certificate,
             ssl_keyfile=self.listen.key or None,

@@ -54,7 +54,10 @@ class EventStream:
         self._is_allowed = is_allowed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        ends = [asyncio.create_task(_disconnected(receive)), asyncio.create_task(_is_set(self._closing))]
+        ends = [
+            asyncio.create_task(_wait_for_disconnect(receive)),
+            asyncio.create_task(_is_set(self._closing)),
+        ]
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             await self._send(send, b"retry: %d\n\n" % RETRY)
@@ -89,7 +92,7 @@ class EventStream:
             await send({"type": "http.response.body", "body": data, "more_body": more})
 
 
-async def _disconnected(receive: Receive) -> object:
+async def _wait_for_disconnect(receive: Receive) -> object:
     while (await receive())["type"] != "http.disconnect":
         pass
     return None

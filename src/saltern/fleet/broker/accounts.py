@@ -88,10 +88,10 @@ class BrokerAccounts(ABC):
     @property
     def servers(self) -> tuple[str, ...]:
         """The addresses for agents."""
-        return tuple(f"tls://{_bracketed(name)}:{self.settings.port}" for name in self.settings.names)
+        return tuple(f"tls://{_bracket(name)}:{self.settings.port}" for name in self.settings.names)
 
     def connection(self, name: str, credential: KeyCredential) -> Connection:
-        server = f"tls://{_bracketed(self.address[0])}:{self.settings.port}"
+        server = f"tls://{_bracket(self.address[0])}:{self.settings.port}"
         return Connection(
             servers=(server,),
             name=name,
@@ -131,5 +131,5 @@ class BrokerAccounts(ABC):
         await self.system.push(self.authority.account_jwt(self.now(), revoked))
 
 
-def _bracketed(host: str) -> str:
+def _bracket(host: str) -> str:
     return f"[{host}]" if ":" in host else host

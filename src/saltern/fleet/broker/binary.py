@@ -38,7 +38,7 @@ def find_binary(path: str = "", *, any_version: bool = False) -> Binary:
     binary = Binary(found, _version(found))
     if not any_version and not LEAST <= binary.version < BELOW:
         what = f"{found} is version {binary.version_text} of nats-server, with which saltern is not tested"
-        fix = f"install one from {_dotted(LEAST)} to below {_dotted(BELOW)}"
+        fix = f"install one from {_version_text(LEAST)} to below {_version_text(BELOW)}"
         raise OperationError(Diagnostic(code="fleet-broker-version", what=what, fix=fix))
     return binary
 
@@ -70,5 +70,5 @@ def parse_version(text: str) -> tuple[int, int, int]:
     return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 
 
-def _dotted(version: tuple[int, int, int]) -> str:
+def _version_text(version: tuple[int, int, int]) -> str:
     return ".".join(map(str, version))

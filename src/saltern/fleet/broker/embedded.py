@@ -62,7 +62,7 @@ class EmbeddedBroker(BrokerAccounts):
         before = (read(self.config_file) or b"").decode()
         if before and links_of(before) != links_of(self.config()):  # it is linked with others now
             await end_left(BrokerProcess(self._binary, self.config_file, self.folder, self.address))
-        self._process = self._prepared(self._binary)
+        self._process = self._prepare(self._binary)
         await self._process.start()
         try:
             return await self._introduce()
@@ -76,7 +76,7 @@ class EmbeddedBroker(BrokerAccounts):
         await self.stop()  # the one left running has older keys, and does not accept ours
         return await self.start()
 
-    def _prepared(self, binary: Binary) -> BrokerProcess:
+    def _prepare(self, binary: Binary) -> BrokerProcess:
         set_streams_aside(self.folder, clustered=self.settings.cluster is not None)
         self.write_config()
         return BrokerProcess(binary, self.config_file, self.folder, self.address)
@@ -186,7 +186,7 @@ class EmbeddedBroker(BrokerAccounts):
     async def _run(self, binary: Binary) -> Vitals:
         """Start this program, and talk to it once our connection to the old one has ended."""
         self._binary = binary
-        self._process = self._prepared(binary)
+        self._process = self._prepare(binary)
         await self._process.start()
         async with asyncio.timeout(HEALTHY):
             while True:

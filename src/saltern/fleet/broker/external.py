@@ -35,7 +35,7 @@ class ExistingBroker:
         for one in self.servers or ("",):
             if urlsplit(one).scheme not in ("nats", "tls") or not urlsplit(one).hostname:
                 raise _unfit(
-                    f"{_shown(one)!r} is not the URL of a NATS server",
+                    f"{_shown_url(one)!r} is not the URL of a NATS server",
                     "write nats://HOST:PORT or tls://HOST:PORT",
                 )
 
@@ -45,7 +45,7 @@ class ExistingBroker:
         try:
             return await NatsBus.connect(settings)
         except NotConnected as problem:
-            where = ", ".join(map(_shown, self.servers))
+            where = ", ".join(map(_shown_url, self.servers))
             what = f"the broker at {where} cannot be reached: {_without_secrets(str(problem), self.servers)}"
             raise _unfit(what, "check the URL, the network and the credentials") from None
 
@@ -69,7 +69,7 @@ class ExistingBroker:
             ) from None
 
 
-def _shown(url: str) -> str:
+def _shown_url(url: str) -> str:
     """The URL without user and password."""
     parts = urlsplit(url)
     return url.replace(f"{parts.netloc}", parts.netloc.rpartition("@")[2], 1) if "@" in parts.netloc else url
@@ -77,7 +77,7 @@ def _shown(url: str) -> str:
 
 def _without_secrets(text: str, servers: tuple[str, ...]) -> str:
     for one in servers:
-        text = text.replace(one, _shown(one))
+        text = text.replace(one, _shown_url(one))
     return text
 
 

@@ -65,19 +65,19 @@ class BrokerProcess:
                     cwd=self._folder,
                 )
         except OSError as problem:
-            raise _failed(f"{self.binary.path} cannot be started: {problem.strerror}") from None
+            raise _start_error(f"{self.binary.path} cannot be started: {problem.strerror}") from None
 
     async def _until_ready(self) -> None:
         try:
             async with asyncio.timeout(READY):
                 while not (await _greets(self._address) and self.alive):
                     if not self.alive:
-                        raise _failed(f"the broker ended at once: {_last_words(self._folder)}")
+                        raise _start_error(f"the broker ended at once: {_last_words(self._folder)}")
                     await asyncio.sleep(0.01)
         except TimeoutError:
             await self.kill()
             where = f"{self._address[0]}:{self._address[1]}"
-            raise _failed(f"the broker does not answer on {where} after {READY:.0f} s") from None
+            raise _start_error(f"the broker does not answer on {where} after {READY:.0f} s") from None
 
     async def wait(self) -> None:
         """Return when it has ended."""
@@ -180,6 +180,6 @@ async def end_left(process: BrokerProcess) -> None:
     await process.stop()
 
 
-def _failed(what: str) -> OperationError:
+def _start_error(what: str) -> OperationError:
     fix = "free the port, or name another one; the log of the broker is beside its configuration"
     return OperationError(Diagnostic(code="fleet-broker-failed", what=what, fix=fix))

@@ -80,7 +80,7 @@ class SiteRenewal:
         if not self.kit.own:
             raise self._problem("its kit was made by an earlier version, and cannot ask for one")
         key = ec.generate_private_key(ec.SECP256R1())
-        made = Pair(await self._certified(key, server), _private(key))
+        made = Pair(await self._fetch_certificate(key, server), _private(key))
         try:
             check_issued(made, self.kit.ca)
         except ValueError as problem:
@@ -88,7 +88,7 @@ class SiteRenewal:
         write(os.path.join(self.folder, FILE), msgspec.json.encode(made), OWNER_ONLY)
         return True
 
-    async def _certified(self, key: ec.EllipticCurvePrivateKey, server: str) -> str:
+    async def _fetch_certificate(self, key: ec.EllipticCurvePrivateKey, server: str) -> str:
         bus = await NatsBus.connect(own_connection(self.kit, server))
         try:
             ask = SiteCertificateRequest(nonce=new_nonce(), key=_public(key))

@@ -69,7 +69,7 @@ class SiteServer:
         async with self._sends:
             if (data := await asyncio.to_thread(self._store.read, name)) is not None:
                 return await self._send(reply, (BlobAnswer.FOUND, data))
-        answer = await self._fetched(name)
+        answer = await self._fetch_or_explain(name)
         async with self._sends:
             return await self._send(reply, answer)
 
@@ -80,7 +80,7 @@ class SiteServer:
         except Disconnected:
             log.info("the broker is gone; who asked asks again")
 
-    async def _fetched(self, name: str) -> Answer:
+    async def _fetch_or_explain(self, name: str) -> Answer:
         """What the fleet says, or what there is to say until then."""
         task = self._under_way.get(name) or self._begin(name)
         await asyncio.wait({task}, timeout=self._later)

@@ -34,7 +34,9 @@ class SiteStore:
         self._lock = threading.Lock()
         self._new = os.path.join(directory, "new")
         shutil.rmtree(self._new, ignore_errors=True)  # of a process that was killed
-        self._sizes: OrderedDict[str, int] = OrderedDict(_found(directory))  # the longest unused first
+        self._sizes: OrderedDict[str, int] = OrderedDict(
+            _stored_pieces(directory)
+        )  # the longest unused first
         self._total = sum(self._sizes.values())
         with self._lock:
             self._trim()
@@ -109,7 +111,7 @@ class SiteStore:
         return os.path.join(self._directory, name[:2], name)
 
 
-def _found(directory: str) -> list[tuple[str, int]]:
+def _stored_pieces(directory: str) -> list[tuple[str, int]]:
     """The pieces that are there, with their sizes; the longest unused first."""
     found = []
     with suppress(FileNotFoundError):

@@ -93,14 +93,14 @@ def _make_ca(files: CertificateFiles, fleet: str, at: datetime) -> None:
 
 
 def _make_server(files: CertificateFiles, names: tuple[str, ...], at: datetime) -> None:
-    key, chain = _signed(files, names, at)
+    key, chain = _make_signed_key(files, names, at)
     _write_key(files.server_key, key)
     write(files.server, chain)
 
 
 def new_pair(files: CertificateFiles, names: tuple[str, ...], now: float) -> tuple[str, str]:
     """A certificate for another broker with these names, with its CA, and its key; both as PEM."""
-    key, chain = _signed(files, names, datetime.fromtimestamp(now, UTC))
+    key, chain = _make_signed_key(files, names, datetime.fromtimestamp(now, UTC))
     text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return chain.decode(), text.decode()
 
@@ -110,18 +110,18 @@ def sign_key(files: CertificateFiles, names: tuple[str, ...], key: str, now: flo
     found = load_pem_public_key(key.encode())
     if not isinstance(found, ec.EllipticCurvePublicKey):
         raise ValueError("it is not the key of a broker")
-    return _certified(files, names, found, datetime.fromtimestamp(now, UTC)).decode()
+    return _certify(files, names, found, datetime.fromtimestamp(now, UTC)).decode()
 
 
-def _signed(
+def _make_signed_key(
     files: CertificateFiles, names: tuple[str, ...], at: datetime
 ) -> tuple[ec.EllipticCurvePrivateKey, bytes]:
     """A new key, and its certificate with that of the CA."""
     key = ec.generate_private_key(ec.SECP256R1())
-    return key, _certified(files, names, key.public_key(), at)
+    return key, _certify(files, names, key.public_key(), at)
 
 
-def _certified(
+def _certify(
     files: CertificateFiles, names: tuple[str, ...], key: ec.EllipticCurvePublicKey, at: datetime
 ) -> bytes:
     ca, ca_key = _certificate(files.ca), _key(files.ca_key)
@@ -197,7 +197,7 @@ def _certificate(path: str) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(read(path) or b"")
     except ValueError:
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
 
 
 def _key(path: str) -> ec.EllipticCurvePrivateKey:
@@ -205,13 +205,13 @@ def _key(path: str) -> ec.EllipticCurvePrivateKey:
     try:
         key = load_pem_private_key(read(path) or b"", None)
     except (ValueError, TypeError):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise _damaged(path)
+        raise _damage_error(path)
     return key
 
 
-def _damaged(path: str) -> OperationError:
+def _damage_error(path: str) -> OperationError:
     what = f"the certificate or key {path} is damaged"
     fix = "restore it from a backup; with a new CA every agent has to join again"
     return OperationError(Diagnostic(code="fleet-certificate-damaged", what=what, fix=fix))

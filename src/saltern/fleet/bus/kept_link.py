@@ -50,12 +50,12 @@ class KeptLink:
             async with asyncio.timeout(wait):
                 for _ in self.settings.servers:
                     try:
-                        return await self._opened()
+                        return await self._open_link()
                     except NotConnected as problem:
                         problems[str(problem)] = None
         raise NotConnected("; ".join(problems) or f"no answer from {', '.join(self.settings.servers)}")
 
-    async def _opened(self) -> Link:
+    async def _open_link(self) -> Link:
         """A new link to the next server of the list, with all subscriptions."""
         servers = self.settings.servers
         link = Link(self.settings, self.notify)
@@ -86,7 +86,7 @@ class KeptLink:
     async def _reconnected(self) -> bool:
         """Try once to connect. Any error, even a defect of saltern, must not end the attempts."""
         try:
-            self.link = await self._opened()
+            self.link = await self._open_link()
         except NotConnected as problem:
             self.notify(Change(State.RETRY, str(problem)))
             return False
@@ -144,7 +144,7 @@ class KeptLink:
         """Replace the link by a new one."""
         async with self._swap:
             old = self.link
-            self.link = await self._opened()
+            self.link = await self._open_link()
             self.up.set()
         if old is not None:
             await old.retire()

@@ -69,10 +69,10 @@ class Services:
         except BadMessage as problem:
             return self._refuse(fields["id"], problem.reason, str(problem))
         answer = await answerer(fields["id"], request)
-        await self._bus.publish(message.reply, self._issued(answer, fields["id"], request.nonce))
+        await self._bus.publish(message.reply, self._issue(answer, fields["id"], request.nonce))
         return None
 
-    def _issued(self, answer: Message, system: str, nonce: str) -> bytes:
+    def _issue(self, answer: Message, system: str, nonce: str) -> bytes:
         audience = Audience(ids=[system])
         return self._issuer.issue(answer, audience, now=self._now(), life=ANSWER_LIFE, nonce=nonce)
 

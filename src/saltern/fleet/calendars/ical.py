@@ -90,7 +90,7 @@ def read_calendar(text: str, zone: str) -> tuple[Event, ...]:
     """All events of a calendar; ``zone`` applies to times that name none. Raises ``BadCalendar``."""
     if len(text) > MOST_TEXT:
         raise BadCalendar(f"a calendar has {MOST_TEXT:,} characters at most")
-    lines = list(_unfolded(text))
+    lines = list(_unfold_lines(text))
     if not any(line.upper() == "BEGIN:VCALENDAR" for _, line in lines):
         raise BadCalendar("there is no BEGIN:VCALENDAR; export it as iCalendar (.ics)")
     events = [_event(part, zone) for part in _parts(lines)]
@@ -99,7 +99,7 @@ def read_calendar(text: str, zone: str) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def _unfolded(text: str) -> Iterator[tuple[int, str]]:
+def _unfold_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a calendar with their numbers; a line that begins with a space continues the one
     before.
     """

@@ -128,7 +128,7 @@ def starts(rule: Rule, first: datetime, since: date | None = None) -> Iterator[d
     given = 0
     empty = 0
     for days in _periods(rule, first.date(), since if rule.count is None else None):
-        found = [datetime.combine(day, first.time()) for day in _chosen(rule, days, first.date())]
+        found = [datetime.combine(day, first.time()) for day in _chosen_days(rule, days, first.date())]
         empty = 0 if found else empty + 1
         if empty > MOST_PERIODS:
             return
@@ -160,13 +160,13 @@ def _periods(rule: Rule, first: date, since: date | None) -> Iterator[list[date]
         return  # Python's calendar ends here
 
 
-def _skipped(ahead: int, interval: int) -> int:
+def _periods_to_skip(ahead: int, interval: int) -> int:
     """How many periods to skip in whole intervals without passing the number ahead."""
     return max(0, ahead // interval) * interval
 
 
 def _each_day(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
-    day = first + timedelta(days=_skipped((since - first).days, rule.interval))
+    day = first + timedelta(days=_periods_to_skip((since - first).days, rule.interval))
     while True:
         yield [day]
         day += timedelta(days=rule.interval)
@@ -174,7 +174,7 @@ def _each_day(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
 
 def _each_week(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
     begin = first - timedelta(days=(first.weekday() - rule.week_start) % 7)
-    begin += timedelta(weeks=_skipped((since - begin).days // 7, rule.interval))
+    begin += timedelta(weeks=_periods_to_skip((since - begin).days // 7, rule.interval))
     while True:
         yield [begin + timedelta(days=ahead) for ahead in range(7)]
         begin += timedelta(weeks=rule.interval)
@@ -182,14 +182,14 @@ def _each_week(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
 
 def _each_month(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
     month = first.year * 12 + first.month - 1
-    month += _skipped(since.year * 12 + since.month - 1 - month, rule.interval)
+    month += _periods_to_skip(since.year * 12 + since.month - 1 - month, rule.interval)
     while True:
         yield _month(month // 12, month % 12 + 1)
         month += rule.interval
 
 
 def _each_year(rule: Rule, first: date, since: date) -> Iterator[list[date]]:
-    year = first.year + _skipped(since.year - first.year, rule.interval)
+    year = first.year + _periods_to_skip(since.year - first.year, rule.interval)
     while True:
         months = rule.months or (range(1, 13) if rule.days or rule.month_days else (first.month,))
         yield [day for month in sorted(months) for day in _month(year, month)]
@@ -205,7 +205,7 @@ def _month(year: int, month: int) -> list[date]:
 PERIODS = {"DAILY": _each_day, "WEEKLY": _each_week, "MONTHLY": _each_month, "YEARLY": _each_year}
 
 
-def _chosen(rule: Rule, days: list[date], first: date) -> list[date]:
+def _chosen_days(rule: Rule, days: list[date], first: date) -> list[date]:
     """The days of a period that the rule selects."""
     found = [day for day in days if not rule.months or day.month in rule.months]
     if rule.month_days:

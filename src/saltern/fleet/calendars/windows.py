@@ -25,7 +25,7 @@ class Calendar(Struct, frozen=True, kw_only=True):
     events: tuple[Event, ...]
 
     def intervals(self, begin: float, end: float) -> list[Interval]:
-        return merged(one for event in self.events for one in event.intervals(begin, end))
+        return merge_intervals(one for event in self.events for one in event.intervals(begin, end))
 
 
 class Asked(Calendar, frozen=True, kw_only=True, eq=False):
@@ -39,7 +39,7 @@ class Asked(Calendar, frozen=True, kw_only=True, eq=False):
         return self.said[begin, end]
 
 
-def asked(calendar: Calendar) -> Asked:
+def prepare_calendar(calendar: Calendar) -> Asked:
     """The same calendar, for several groups of systems at one moment."""
     return Asked(name=calendar.name, kind=calendar.kind, events=calendar.events)
 
@@ -93,7 +93,7 @@ def next_windows(
     found: list[Interval] = []
     begin = now
     while begin < now + HORIZON and len(found) <= count:
-        found = merged([*found, *_windows(calendars, begin, begin + PART)])
+        found = merge_intervals([*found, *_windows(calendars, begin, begin + PART)])
         begin += PART
     long = [(max(start, now), end) for start, end in found if end - max(start, now) >= max(needs, 1e-6)]
     return long[:count]
@@ -105,7 +105,7 @@ def _ends(calendars: Sequence[Calendar], end: float) -> bool:
 
 def next_denial(calendars: Sequence[Calendar], now: float) -> list[Interval]:
     """The next denied time from now on, within the time looked ahead."""
-    return merged(
+    return merge_intervals(
         one
         for calendar in calendars
         if calendar.kind == "deny"
@@ -116,8 +116,12 @@ def next_denial(calendars: Sequence[Calendar], now: float) -> list[Interval]:
 def _windows(calendars: Sequence[Calendar], begin: float, end: float) -> list[Interval]:
     """The times that are allowed and not denied, in order."""
     allow = [one for one in calendars if one.kind == "allow"]
-    open_ = merged(i for one in allow for i in one.intervals(begin, end)) if allow else [(begin, end)]
-    for denied in merged(i for one in calendars if one.kind == "deny" for i in one.intervals(begin, end)):
+    open_ = (
+        merge_intervals(i for one in allow for i in one.intervals(begin, end)) if allow else [(begin, end)]
+    )
+    for denied in merge_intervals(
+        i for one in calendars if one.kind == "deny" for i in one.intervals(begin, end)
+    ):
         open_ = [part for interval in open_ for part in _without(interval, denied)]
     return open_
 
@@ -131,7 +135,7 @@ def _without(interval: Interval, denied: Interval) -> Iterator[Interval]:
             yield begin, end
 
 
-def merged(intervals: object) -> list[Interval]:
+def merge_intervals(intervals: object) -> list[Interval]:
     """The intervals in order, with touching ones merged."""
     found: list[Interval] = []
     for begin, end in sorted(intervals):  # type: ignore[call-overload]

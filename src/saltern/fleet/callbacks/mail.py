@@ -61,7 +61,7 @@ def send_mail(server: MailServer, message: EmailMessage) -> None:
     if not server.host:
         raise NotSent("no mail server is configured: mail.host in controller.yaml")
     try:
-        with _opened(server) as line:
+        with _open_session(server) as line:
             if server.user:
                 line.login(server.user, _password(server.password_file))
             line.send_message(message)
@@ -76,7 +76,7 @@ def send_mail(server: MailServer, message: EmailMessage) -> None:
         raise NotSent(str(problem) or type(problem).__name__) from None
 
 
-def _opened(server: MailServer) -> smtplib.SMTP:
+def _open_session(server: MailServer) -> smtplib.SMTP:
     context = ssl.create_default_context(cafile=server.ca or None)
     if server.security == "tls":
         return smtplib.SMTP_SSL(server.host, server.port or 465, timeout=SECONDS, context=context)

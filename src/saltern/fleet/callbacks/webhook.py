@@ -63,7 +63,7 @@ def post(
         "webhook-signature": signature(key, id_, int(now), body),
     }
     try:
-        connection = _connected(url, reach, ca)
+        connection = _connect(url, reach, ca)
         try:
             path = (url.path or "/") + (f"?{url.query}" if url.query else "")
             connection.request("POST", path, body, headers)
@@ -77,7 +77,7 @@ def post(
         raise NotSent(f"it answered {answer.status} {answer.reason}: {said}", for_good=answer.status == 410)
 
 
-def _connected(url: SplitResult, reach: Destinations, ca: str) -> http.client.HTTPConnection:
+def _connect(url: SplitResult, reach: Destinations, ca: str) -> http.client.HTTPConnection:
     """A connection to an address that was checked; without redirects and proxies."""
     assert url.hostname is not None
     secure = url.scheme == "https"

@@ -39,8 +39,8 @@ def advance(run: RunState, event: Event) -> tuple[RunState, tuple[Command, ...]]
     check_move(run.status, after.status)
     if not _matters(run, after, event):
         return after, said
-    after, sent = _settled(after)
-    return after, (*said, *sent, *_noted(run, after))
+    after, sent = _settle(after)
+    return after, (*said, *sent, *_notes(run, after))
 
 
 def _matters(run: RunState, after: RunState, event: Event) -> bool:
@@ -49,11 +49,13 @@ def _matters(run: RunState, after: RunState, event: Event) -> bool:
     """
     if isinstance(event, Reported):
         bound = run.strategy.lockstep or run.strategy.autonomy != "full" or _has_window(run, event.leg)
-        return _standing(run, event.leg) != _standing(after, event.leg) or (bound and after is not run)
+        return _leg_standing(run, event.leg) != _leg_standing(after, event.leg) or (
+            bound and after is not run
+        )
     return after is not run or isinstance(event, Tick)
 
 
-def _standing(run: RunState, name: str) -> tuple[Leg, bool] | None:
+def _leg_standing(run: RunState, name: str) -> tuple[Leg, bool] | None:
     leg = run.legs.get(name)
     return (leg.status, leg.away) if leg is not None else None
 
@@ -63,7 +65,7 @@ def _has_window(run: RunState, name: str) -> bool:
     return leg is not None and bool(leg.window_until)
 
 
-def _settled(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
+def _settle(run: RunState) -> tuple[RunState, tuple[Command, ...]]:
     """Apply the stages repeatedly until nothing changes."""
     commands: list[Command] = []
     before = None
@@ -118,7 +120,7 @@ def _send(run: RunState) -> tuple[RunState, list[Command]]:
     changed: dict[str, LegState] = {}
     commands: list[Command] = []
     for leg in _in_order(run):
-        verb = _wanted(run, leg)
+        verb = _wanted_verb(run, leg)
         until = last_step(run, leg) if verb == "run" else leg.until
         if verb is None or until == NONE or not _is_new(leg, verb, until):
             continue
@@ -151,7 +153,7 @@ def _order(leg: LegState, verb: Verb, until: str) -> Send:
     return Send(leg=leg.id, number=leg.order + 1, verb=verb, until=until)
 
 
-def _wanted(run: RunState, leg: LegState) -> Verb | None:
+def _wanted_verb(run: RunState, leg: LegState) -> Verb | None:
     """What the system of a leg should do now; None: nothing new."""
     if leg.is_over or run.status in BEFORE or run.status in ENDS:
         return None
@@ -211,7 +213,7 @@ STAGES: tuple[Stage, ...] = (
 )
 
 
-def _noted(before: RunState, after: RunState) -> tuple[Note, ...]:
+def _notes(before: RunState, after: RunState) -> tuple[Note, ...]:
     """Record a run that halts, or whose end is corrected, with the reason."""
     if before.status is after.status:
         return ()

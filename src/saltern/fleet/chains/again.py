@@ -75,7 +75,7 @@ def note_unfit(run: RunState) -> tuple[RunState, list[Any]]:
     if run.strategy.outside_window != "fail":
         return run, []
     out = [leg for leg in run.legs.values() if _is_out(leg)]
-    return changed_legs(run, {leg.id: _ended(leg) for leg in out}), []
+    return changed_legs(run, {leg.id: _end_leg(leg) for leg in out}), []
 
 
 def _is_out(leg: LegState) -> bool:
@@ -83,5 +83,5 @@ def _is_out(leg: LegState) -> bool:
     return shut and not leg.is_over and not leg.ending and leg.status not in DOWN
 
 
-def _ended(leg: LegState) -> LegState:
+def _end_leg(leg: LegState) -> LegState:
     return replace(leg, ending="window", waits_for=f"its window: {leg.shut or leg.unfit}")

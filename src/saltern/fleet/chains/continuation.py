@@ -48,7 +48,7 @@ def leg_end(steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg | 
     return Leg.SUCCEEDED_WITH_SKIPS if Step.SKIPPED in found else Leg.SUCCEEDED
 
 
-def judged(said: Leg, steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg:
+def judge_status(said: Leg, steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg:
     """The status that a system reports, if its steps confirm it: success needs the success of every step."""
     if said not in ENDED_WELL:
         return said

@@ -29,7 +29,7 @@ def end_late_legs(run: RunState) -> tuple[RunState, list[Any]]:
 def end_lost_legs(run: RunState) -> tuple[RunState, list[Any]]:
     """Expire legs whose system is not back in time; a late result still corrects that. After the deadline the
     leg is asked to end, so that it does nothing a week later."""
-    missing = {leg.id: _missing(run, leg) for leg in run.legs.values() if _is_missing(run, leg)}
+    missing = {leg.id: _mark_missing(run, leg) for leg in run.legs.values() if _is_missing(run, leg)}
     run = changed_legs(run, missing)
     late = [leg for leg in run.legs.values() if leg.lost and run.now >= leg_deadline(run, leg)]
     ended = [replace(leg, lost=False, sent="cancel", order=leg.order + 1) for leg in late]
@@ -41,7 +41,7 @@ def _is_missing(run: RunState, leg: LegState) -> bool:
     return leg.away and not leg.is_over and 0 < leg.back_by <= run.now
 
 
-def _missing(run: RunState, leg: LegState) -> LegState:
+def _mark_missing(run: RunState, leg: LegState) -> LegState:
     seconds = round(run.now - leg.away_since)
     away = f"{seconds} seconds" if seconds < 120 else f"{seconds // 60} minutes"
     why = f"it did not come back: it has been away for {away}"

@@ -19,7 +19,9 @@ def last_step(run: RunState, leg: LegState) -> str:
     leg of the wave has not done; legs do not wait at an action that they do not have.
     """
     own = own_steps(leg)
-    number = min(_to_gate(run, own), _to_front(run, leg, own), _to_lease(run, leg, own), fitting(run, leg))
+    number = min(
+        _to_gate(run, own), _to_front(run, leg, own), _to_lease(run, leg, own), fitting_steps(run, leg)
+    )
     is_bound = run.strategy.lockstep or run.strategy.autonomy != "full"
     return "" if number == len(own) and not is_bound else _at(own, number)
 
@@ -76,7 +78,7 @@ def waited_gate(run: RunState, leg: LegState) -> str:
 # -- windows ------------------------------------------------------------------------------------------
 
 
-def fitting(run: RunState, leg: LegState) -> int:
+def fitting_steps(run: RunState, leg: LegState) -> int:
     """How many steps fit into the open window, by their expected times."""
     own = own_steps(leg)
     if not leg.window_until:

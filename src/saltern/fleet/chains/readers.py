@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from saltern.chains.statuses import ENDED_WELL, ENDS, MOVES, OVER, Leg, Run, Status, Step
 from saltern.fleet.chains import events
-from saltern.fleet.chains.continuation import judged, with_blockers
+from saltern.fleet.chains.continuation import judge_status, with_blockers
 from saltern.fleet.chains.events import Command, Note, Send
 from saltern.fleet.chains.legs import changed_legs, is_failed
 from saltern.fleet.chains.model import LegState, RunState, StepState, WaveState
@@ -128,10 +128,10 @@ def _is_outdated(leg: LegState, event: events.Reported) -> bool:
 def _with_attempts(leg: LegState, steps: Sequence[StepState]) -> tuple[StepState, ...]:
     """Add the attempts that were reported before to each step: a system reports only the newest."""
     before = leg.steps or steps
-    return tuple(_joined(old, new) for old, new in zip(before, steps, strict=True))
+    return tuple(_join_attempts(old, new) for old, new in zip(before, steps, strict=True))
 
 
-def _joined(old: StepState, new: StepState) -> StepState:
+def _join_attempts(old: StepState, new: StepState) -> StepState:
     newest = {one.number for one in new.attempts}
     kept = tuple(one for one in old.attempts if one.number not in newest)
     return replace(new, attempts=(*kept, *new.attempts)) if kept else new
@@ -157,7 +157,7 @@ def _seen_status(leg: LegState, event: events.Reported) -> Leg:
     """The status to record: a leg that ends because of its deadline has expired, whatever its system
     reports.
     """
-    status = judged(event.status, event.steps, leg.plan)
+    status = judge_status(event.status, event.steps, leg.plan)
     if status is Leg.CANCELLED:
         status = CALLED.get(leg.ending, status)
     if leg.status is Leg.EXPIRED and status not in OVER:
@@ -293,7 +293,7 @@ def _answer(run: RunState, event: events.OperatorAnswer) -> Read:
     )
     again = replace(again, away_since=0, back_by=0, lost=False, unfit="", not_before=0, tries=0)
     again = replace(again, again=event.word, again_step=event.step, again_from=leg.status)
-    return _reopened(changed_legs(run, {leg.id: again}), event.deadline), ()
+    return _reopen(changed_legs(run, {leg.id: again}), event.deadline), ()
 
 
 def _may_answer(leg: LegState, event: events.OperatorAnswer) -> bool:
@@ -307,7 +307,7 @@ def _may_answer(leg: LegState, event: events.OperatorAnswer) -> bool:
     return leg.status is Leg.PAUSED and leg.sent == "run" and leg.answered < leg.seq
 
 
-def _reopened(run: RunState, deadline: float) -> RunState:
+def _reopen(run: RunState, deadline: float) -> RunState:
     """A run with a leg that is started again. The operator who orders that has seen the failures."""
     run = replace(run, deadline=max(run.deadline, deadline))
     if run.status not in ENDS:

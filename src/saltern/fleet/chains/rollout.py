@@ -193,7 +193,7 @@ def gates_of(ask: Rollout, run: RunState) -> dict[str, GateAsk]:
     return {**gates, **stages, **steps}
 
 
-def _gated(plan: tuple[StepPlan, ...], ask: Rollout, system: str, wave: int) -> tuple[StepPlan, ...]:
+def _add_gates(plan: tuple[StepPlan, ...], ask: Rollout, system: str, wave: int) -> tuple[StepPlan, ...]:
     """The steps with their gates; steps of the end have none: they are done in any case."""
     named = {gate.action: gate.name(system, wave) for gate in ask.step_gates}
     return tuple(replace(one, gate="" if one.final else named.get(one.id, "")) for one in plan)
@@ -244,8 +244,8 @@ def make_run(
     """A run over the systems of ``plans``, in their order."""
     strategy = strategy_of(ask)
     _check_step_gates(ask, plans)
-    plans = {system: plans[system] for system in ordered(list(plans), ask.order, name)}
-    stages = [replace(one, systems=tuple(ordered(one.systems, ask.order, name))) for one in stages]
+    plans = {system: plans[system] for system in order_systems(list(plans), ask.order, name)}
+    stages = [replace(one, systems=tuple(order_systems(one.systems, ask.order, name))) for one in stages]
     waves = _waves(name, list(plans), strategy, stages, gated=ask.wave_gate is not None)
     of_wave = {leg: wave.number for wave in waves for leg in wave.legs}
     legs = [
@@ -253,7 +253,7 @@ def make_run(
             id=f"{name}.{system}",
             system=system,
             wave=of_wave[f"{name}.{system}"],
-            plan=_gated(plan, ask, system, of_wave[f"{name}.{system}"]),
+            plan=_add_gates(plan, ask, system, of_wave[f"{name}.{system}"]),
             steps=tuple(StepState() for _ in plan),
             group=(groups or {}).get(system, ""),
         )
@@ -271,7 +271,7 @@ def make_run(
     )
 
 
-def ordered(systems: Sequence[str], order: str, seed: str) -> list[str]:
+def order_systems(systems: Sequence[str], order: str, seed: str) -> list[str]:
     """The systems in the order in which they begin; a random order is seeded by the run."""
     if order == "random":
         return sorted(systems, key=lambda one: sha256(f"{seed} {one}".encode()).digest())

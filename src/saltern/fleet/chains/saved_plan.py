@@ -103,7 +103,7 @@ def facts_digest(plan: SavedPlan) -> str:
 # -- what has moved -----------------------------------------------------------------------------------
 
 
-def moved(plan: SavedPlan, now: Present) -> list[Moved]:
+def find_moves(plan: SavedPlan, now: Present) -> list[Moved]:
     """All differences from the time of planning; each one invalidates the plan."""
     found = (_version, _files, _systems, _facts, _pillars)
     return [one for look in found for one in look(plan, now)]
@@ -136,7 +136,7 @@ def _facts(plan: SavedPlan, now: Present) -> Iterator[Moved]:
         for name, old in sorted(plan.systems[system].facts.items()):
             new = [known[name]] if name in known else []
             if old != new:
-                yield Moved(system=system, what=f"fact {name}", old=_shown(old), new=_shown(new))
+                yield Moved(system=system, what=f"fact {name}", old=_shown_value(old), new=_shown_value(new))
 
 
 def _pillars(plan: SavedPlan, now: Present) -> Iterator[Moved]:
@@ -146,7 +146,7 @@ def _pillars(plan: SavedPlan, now: Present) -> Iterator[Moved]:
             yield Moved(system=system, what="its pillar has changed")
 
 
-def _shown(value: list[Any]) -> str:
+def _shown_value(value: list[Any]) -> str:
     if not value:
         return ABSENT
     text = json.encode(value[0], order="sorted").decode()

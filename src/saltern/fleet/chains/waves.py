@@ -19,12 +19,12 @@ def move_waves(run: RunState) -> tuple[RunState, list[Any]]:
     waves: list[WaveState] = []
     for wave in run.waves:
         before_over = not waves or waves[-1].status is Wave.OVER
-        waves.append(_moved(run, wave, before_over))
+        waves.append(_move_wave(run, wave, before_over))
     found = tuple(waves)
     return (replace(run, waves=found), []) if found != run.waves else (run, [])
 
 
-def _moved(run: RunState, wave: WaveState, before_over: bool) -> WaveState:
+def _move_wave(run: RunState, wave: WaveState, before_over: bool) -> WaveState:
     """The wave with its current status; it may pass through more than one status at once."""
     while (status := _next_status(run, wave, before_over)) is not wave.status:
         check_move(wave.status, status)
@@ -52,7 +52,7 @@ def ask_for_health(run: RunState) -> tuple[RunState, list[Any]]:
     """Order the health check of each wave that has soaked; a wave in which no system succeeded passes."""
     if run.status is not Run.RUNNING:
         return run, []
-    found = tuple(_asked(run, wave) if _is_due(run, wave) else wave for wave in run.waves)
+    found = tuple(_ask_health(run, wave) if _is_due(run, wave) else wave for wave in run.waves)
     return (replace(run, waves=found), []) if found != run.waves else (run, [])
 
 
@@ -60,7 +60,7 @@ def _is_due(run: RunState, wave: WaveState) -> bool:
     return wave.status is Wave.SOAKING and wave.health == "needed" and run.now >= wave.soak_until
 
 
-def _asked(run: RunState, wave: WaveState) -> WaveState:
+def _ask_health(run: RunState, wave: WaveState) -> WaveState:
     return replace(wave, health="asked" if systems_to_check(run, wave) else "passed")
 
 

@@ -53,10 +53,10 @@ class Loopback(HTTPServer):
             self.timeout = left
             self.handle_request()
         if self.answer is None:
-            raise _refused(f"nothing came back from the browser in {seconds:.0f} s")
+            raise _refusal(f"nothing came back from the browser in {seconds:.0f} s")
         if "code" not in self.answer:
             word = self.answer.get("error", "it gives no code")
-            raise _refused(f"the provider refuses: {word[:100]!r}")
+            raise _refusal(f"the provider refuses: {word[:100]!r}")
         return self.answer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -88,5 +88,5 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: the address contains the code."""
 
 
-def _refused(what: str) -> OperationError:
+def _refusal(what: str) -> OperationError:
     return OperationError(Diagnostic(code="login-refused", what=what, fix="begin again: saltern login"))

@@ -63,7 +63,7 @@ class Follower:
         try:
             answer = transport.open_stream(self._path + query_text(self._query), headers, SILENCE)
             self._check(answer)
-            for id_, notice in read_events(self._noted(answer.pieces())):
+            for id_, notice in read_events(self._note_times(answer.pieces())):
                 self.last = id_ or self.last
                 yield notice
         except (OSError, HttpProblem, ValueError, msgspec.DecodeError) as problem:
@@ -71,7 +71,7 @@ class Follower:
         finally:
             transport.close()
 
-    def _noted(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    def _note_times(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """The same lines, recording when each was read: a stream without events is also alive."""
         for piece in pieces:
             yield piece

@@ -33,11 +33,11 @@ class Chains:
         return self._session.pages(f"/v1/chains/{part(chain)}/versions")
 
     def text(self, chain: str, version: int | None = None) -> Row:
-        found: Row = self._session.get(f"/v1/chains/{part(chain)}/text", **_given(version=version))
+        found: Row = self._session.get(f"/v1/chains/{part(chain)}/text", **_given_values(version=version))
         return found
 
     def diff(self, chain: str, *, old: int | None = None, new: int | None = None) -> Row:
-        found: Row = self._session.get(f"/v1/chains/{part(chain)}/diff", **_given(old=old, new=new))
+        found: Row = self._session.get(f"/v1/chains/{part(chain)}/diff", **_given_values(old=old, new=new))
         return found
 
     def validate(self, text: str, target: str = "*") -> builtins.list[Row]:
@@ -87,16 +87,16 @@ class Windows:
 
     def check(self, target: str = "*", **options: Any) -> Iterator[Row]:
         """Whether work may begin on each system, why not now, and its next windows."""
-        return self._session.pages("/v1/windows-check", target=target, **_given(**options))
+        return self._session.pages("/v1/windows-check", target=target, **_given_values(**options))
 
     def calendar(self, *, begin: float | None = None, days: int = 7, count: bool = False) -> Row:
         """The windows of some days, and what schedules plan in them; ``count``: for how many systems."""
-        found: Row = self._session.get("/v1/calendar", **_given(begin=begin, days=days, count=count))
+        found: Row = self._session.get("/v1/calendar", **_given_values(begin=begin, days=days, count=count))
         return found
 
     def why(self, target: str = "*", **options: Any) -> Row:
         """Why work may begin or not, with systems grouped by reason."""
-        found: Row = self._session.get("/v1/windows-why", target=target, **_given(**options))
+        found: Row = self._session.get("/v1/windows-why", target=target, **_given_values(**options))
         return found
 
 
@@ -158,5 +158,5 @@ class Subscriptions:
         return int(self._session.post(f"/v1/subscriptions/{part(name)}/retry", {})["again"])
 
 
-def _given(**values: Any) -> Row:
+def _given_values(**values: Any) -> Row:
     return {name: value for name, value in values.items() if value is not None}

@@ -66,7 +66,7 @@ class Transport:
             raise
 
     def _exchange(self, method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        answer = self._connected().ask(method, self.address.prefix + path, headers, body)
+        answer = self._open_link().ask(method, self.address.prefix + path, headers, body)
         data = answer.read()
         if answer.is_last:
             self.close()
@@ -75,7 +75,7 @@ class Transport:
     def open_stream(self, path: str, headers: Mapping[str, str], silence: float) -> HttpAnswer:
         """An answer that does not end; ``silence`` is how many seconds may pass without a byte of it."""
         try:
-            link = self._connected()
+            link = self._open_link()
             answer = link.ask("GET", self.address.prefix + path, headers, None)
             link.sock.settimeout(silence)
         except (OSError, HttpProblem) as problem:
@@ -83,7 +83,7 @@ class Transport:
             raise unreachable(self.address, problem) from None
         return answer
 
-    def _connected(self) -> HttpLink:
+    def _open_link(self) -> HttpLink:
         if self._link is None:
             sock = self._socket()
             sock.settimeout(ANSWER_TIME)

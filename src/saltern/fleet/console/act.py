@@ -44,7 +44,7 @@ def check_number(form: Form, number: int, *, danger: bool) -> None:
     shown = _number(form.text("count"))
     if shown != number:
         was = f"{shown:,}" if shown is not None else "no number"
-        raise _unconfirmed(
+        raise _confirm_error(
             "console-count",
             f"it would now act on {number:,} systems, but the page showed {was}",
             "look at the list again, then confirm the new number",
@@ -52,9 +52,9 @@ def check_number(form: Form, number: int, *, danger: bool) -> None:
     if number > FEW or danger:
         if _number(form.text("typed")) != number:
             what = f"the number that was typed is not {number:,}"
-            raise _unconfirmed("console-typed", what, f"type {number:,}, the number of systems")
+            raise _confirm_error("console-typed", what, f"type {number:,}, the number of systems")
         if not form.text("reason"):
-            raise _unconfirmed(
+            raise _confirm_error(
                 "console-reason", "no reason is given", "write one line: it is kept in the audit"
             )
 
@@ -64,5 +64,5 @@ def _number(text: str) -> int | None:
     return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 10 else None
 
 
-def _unconfirmed(code: str, what: str, fix: str) -> ApiError:
+def _confirm_error(code: str, what: str, fix: str) -> ApiError:
     return ApiError(409, Diagnostic(code=code, what=what, fix=fix))

@@ -120,7 +120,7 @@ class Ask:
             name: _word(value) for name, value in given.items() if name not in parts and value not in _LEFT
         }
         data = b"" if body is None else msgspec.json.encode(body)
-        request = Request(self._scope(method, _filled(path, parts), query, headers), _receive(data))
+        request = Request(self._scope(method, _fill_in(path, parts), query, headers), _receive(data))
         request.scope["path_params"] = parts
         is_look = method == "GET" or path in LOOKS
         SEEN.set(self._seen if is_look else None)  # the action applies to the systems that match now
@@ -160,7 +160,7 @@ def _word(value: object) -> str:
     return "true" if value is True else str(value)
 
 
-def _filled(path: str, parts: Mapping[str, str]) -> str:
+def _fill_in(path: str, parts: Mapping[str, str]) -> str:
     return NAME.sub(lambda found: quote(parts[found[1]], safe=""), path)
 
 

@@ -33,11 +33,11 @@ def token_for(secret: str, salt: str = "") -> str:
 def check_form(request: Request, secret: str, given: str) -> None:
     """Raise unless the request comes from a page of this session."""
     if not is_own_origin(request):
-        raise _refused("the request comes from another site")
+        raise _refusal("the request comes from another site")
     salt = given.partition(".")[0]
     wanted = token_for(secret, salt) if salt else ""
     if not wanted or not hmac.compare_digest(wanted.encode(), given.encode("utf-8", "replace")):
-        raise _refused("the form does not belong to this session")
+        raise _refusal("the form does not belong to this session")
 
 
 def is_own_origin(request: Request) -> bool:
@@ -51,6 +51,6 @@ def is_own_origin(request: Request) -> bool:
     return origin is None or urlsplit(origin).netloc == request.headers.get("host", "")
 
 
-def _refused(what: str) -> ApiError:
+def _refusal(what: str) -> ApiError:
     fix = "open the page again, and send the form from there"
     return ApiError(403, Diagnostic(code="console-form", what=what, fix=fix))

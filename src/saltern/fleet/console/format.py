@@ -218,12 +218,14 @@ def _side(value: Mapping[str, object], side: str) -> str:
 
 def data_line(data: Mapping[str, object], most: int) -> str:
     """The data of an event or a row of the audit in one line, cut."""
-    words = [f"{key}: {_said(key, value)}" for key, value in data.items() if value not in ("", None, [], {})]
+    words = [
+        f"{key}: {_value_text(key, value)}" for key, value in data.items() if value not in ("", None, [], {})
+    ]
     line = ", ".join(words)
     return line if len(line) <= most else f"{line[:most]}…"
 
 
-def _said(key: str, value: object) -> str:
+def _value_text(key: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):

@@ -19,19 +19,19 @@ async def read_fields(request: Request, most: int) -> dict[str, list[str]]:
     """Each field with its values."""
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != KIND:
-        raise _refused(415, f"the form was sent as {kind[:60]!r}")
+        raise _refusal(415, f"the form was sent as {kind[:60]!r}")
     data = await read_bytes(request)
     try:
         pairs = parse_qsl(data.decode(), keep_blank_values=True, max_num_fields=most, errors="strict")
     except (ValueError, UnicodeDecodeError):
-        raise _refused(400, "the form cannot be read") from None
+        raise _refusal(400, "the form cannot be read") from None
     found: dict[str, list[str]] = {}
     for name, value in pairs:
         found.setdefault(name, []).append(value)
     return found
 
 
-def _refused(status: int, what: str) -> ApiError:
+def _refusal(status: int, what: str) -> ApiError:
     return ApiError(
         status, Diagnostic(code="console-form", what=what, fix="send it from a page of the console")
     )

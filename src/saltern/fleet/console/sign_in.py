@@ -67,7 +67,7 @@ class Doors:
         return await self._form(request)
 
     async def with_password(self, request: Request) -> Response:
-        fields = await self._checked(request)
+        fields = await self._check_form(request)
         body = {name: fields.get(name, "") for name in ("name", "password")}
         way = "pam" if fields.get("way") == "pam" else "local"
         try:
@@ -112,7 +112,7 @@ class Doors:
         return await self._form(request, code=request.query_params.get("code", "")[:200])
 
     async def with_link(self, request: Request) -> Response:
-        fields = await self._checked(request)
+        fields = await self._check_form(request)
         made = await self._ask(request).send(
             "POST", "/v1/login/link/finish", {"code": fields.get("code", "")}
         )
@@ -154,7 +154,7 @@ class Doors:
         set_cookie(response, request, FORM, key, FORM_LIFE)
         return response
 
-    async def _checked(self, request: Request) -> dict[str, str]:
+    async def _check_form(self, request: Request) -> dict[str, str]:
         fields = {name: values[-1] for name, values in (await read_fields(request, MOST_FIELDS)).items()}
         check_form(request, read_cookie(request, FORM), fields.get(FIELD, ""))
         return fields

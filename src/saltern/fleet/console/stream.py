@@ -216,7 +216,7 @@ class Reader(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._streams.sessions[self._secret] += 1
         boards = [self._streams.join(name, self._root) for name in self._topics]
-        gone = asyncio.create_task(_gone(receive))
+        gone = asyncio.create_task(_wait_until_gone(receive))
         closing = asyncio.create_task(_wait(self._streams.desk.closing))
         try:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
@@ -263,7 +263,7 @@ class Reader(Response):
                     return
 
 
-async def _gone(receive: Receive) -> None:
+async def _wait_until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -123,7 +123,7 @@ def restore(paths: ControllerPaths, settings: ControllerSettings, path: str) -> 
     """Replace the controller's files by an archive, and keep the old ones beside it; the controller must not
     run.
     """
-    with tempfile.TemporaryDirectory(dir=_existing(paths.state), prefix=".saltern-restore-") as scratch:
+    with tempfile.TemporaryDirectory(dir=_make_folder(paths.state), prefix=".saltern-restore-") as scratch:
         manifest = _unpack(path, scratch)
         address = database_address(paths, settings)
         if (manifest.database == "sqlite") != address.startswith("sqlite"):
@@ -139,7 +139,7 @@ def restore(paths: ControllerPaths, settings: ControllerSettings, path: str) -> 
     return manifest
 
 
-def _existing(folder: str) -> str:
+def _make_folder(folder: str) -> str:
     make_private(folder)
     return folder
 

@@ -46,7 +46,7 @@ class BrokenOrchestrations:
 
     async def resume(self) -> list[str]:
         """Start a process for each; return the numbers of those that were started."""
-        known = list(await self._known())
+        known = list(await self._known_orchestrations())
         users = {one.jid: user for one in known if (user := await self._user_of(one.jid))}
         for user in users.values():
             self._secret(self._person(user))  # also for running ones, which continue to use it
@@ -61,7 +61,7 @@ class BrokenOrchestrations:
         is_own = row is not None and row.function == FUNCTION and row.ended is None and not row.parent
         return row.user if row is not None and is_own else ""
 
-    async def _known(self) -> Iterable[Summary]:
+    async def _known_orchestrations(self) -> Iterable[Summary]:
         """The orchestrations of this machine, the newest first, from the command that lists them."""
         command = ["orchestrate", "--list", "--out", "json", "--controller", self._socket]
         process = await asyncio.create_subprocess_exec(

@@ -158,10 +158,10 @@ class Builder:
             directory=self._paths.files,
             versions=self._settings.retention_trees,
             git_interval=self._settings.git_seconds,
-            hidden=self._hidden(),
+            hidden=self._find_concealment(),
         )
 
-    def _hidden(self) -> Concealment:
+    def _find_concealment(self) -> Concealment:
         """Which files are rendered here."""
         settings = self._settings
         names = settings.file_roots or {"base": []}

@@ -24,7 +24,7 @@ class DeskRegistry:
         self._changed = changed
 
     async def same_key(self, id: str, key: bytes, sealing_key: bytes) -> System | None:
-        known = await self._known(id)
+        known = await self._find_system(id)
         same = known is not None and (known.key, known.sealing_key) == (key, sealing_key)
         return known if same else None
 
@@ -33,10 +33,10 @@ class DeskRegistry:
         row = await self._calls.read(systems.system, id)
         if row is not None and systems.gives_way(row, token):
             return None
-        known = await self._known(id)
+        known = await self._find_system(id)
         return known if known is not None and known.standing is Standing.ACCEPTED else None
 
-    async def _known(self, id: str) -> System | None:
+    async def _find_system(self, id: str) -> System | None:
         row = await self._calls.read(systems.system, id)
         if row is None:
             return None

@@ -125,11 +125,11 @@ class Dispatcher:
         agents = self._ssh.agents(systems)
         try:
             for system in agents:
-                await self._bus.publish(CONTROL.of(id=system), self._signed(order, system))
+                await self._bus.publish(CONTROL.of(id=system), self._sign(order, system))
             return {*(await self.poke(agents)).there}
         except BusError:
             return set()
 
-    def _signed(self, order: Control, system: str) -> bytes:
+    def _sign(self, order: Control, system: str) -> bytes:
         audience = Audience(ids=[system])
         return self._issuer.issue(order, audience, now=self._now(), life=CONTROL_LIFE)

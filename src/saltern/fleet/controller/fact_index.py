@@ -47,11 +47,11 @@ class FactIndex:
         changed += [id_ for id_ in self.facts if id_ not in facts]
         if len(changed) <= MOST_CHANGES:
             for name, members in list(self._members.items()):
-                made._members[name] = _moved(members, changed, self.facts, facts, name)
+                made._members[name] = _move_members(members, changed, self.facts, facts, name)
         return made
 
 
-def _moved(members: Members, changed: Collection[str], old: Facts, new: Facts, name: str) -> Members:
+def _move_members(members: Members, changed: Collection[str], old: Facts, new: Facts, name: str) -> Members:
     found = dict(members)
     for id_ in changed:
         if id_ in old:

@@ -49,7 +49,7 @@ class BrokerGate:
 
     async def refresh(self) -> None:
         """Push the stored list to this controller's broker, which may have missed it."""
-        kept = await self._calls.read(_revoked)
+        kept = await self._calls.read(_revoked_keys)
         if kept or self._broker.revoked:
             await self._broker.set_revoked(prune(kept, self._now()))
 
@@ -65,7 +65,7 @@ class BrokerGate:
         return self._broker.new_token(roots, life=life, uses=uses, site=site)
 
 
-def _revoked(connection: Connection) -> dict[str, int]:
+def _revoked_keys(connection: Connection) -> dict[str, int]:
     return read_setting(connection, REVOKED, dict[str, int]) or {}
 
 
@@ -75,6 +75,6 @@ def _change(
     key: bytes,
     now: float,
 ) -> dict[str, int]:
-    revoked = change(_revoked(connection), key, now)
+    revoked = change(_revoked_keys(connection), key, now)
     write_setting(connection, REVOKED, revoked)
     return revoked

@@ -140,9 +140,9 @@ class Inventory:
 
     def select_set(self, target: str, among: Collection[str] | None = None) -> frozenset[str]:
         """The same without an order."""
-        return select_systems(target, self._known(among), self._index, self.subject)
+        return select_systems(target, self._known_ids(among), self._index, self.subject)
 
-    def _known(self, among: Collection[str] | None) -> frozenset[str]:
+    def _known_ids(self, among: Collection[str] | None) -> frozenset[str]:
         """Those of ``among`` that are known; if that is all of them, the very set of all."""
         everyone = self._everyone
         if among is None or among is everyone:
@@ -159,7 +159,7 @@ class Inventory:
         self, systems: Collection[str], names: Collection[str]
     ) -> list[tuple[dict[str, object], frozenset[str]]]:
         """Systems that are equal in some facts together, with those facts; what one has not is left out."""
-        whole = self._known(systems)
+        whole = self._known_ids(systems)
         found: list[tuple[dict[str, object], frozenset[str]]] = [({}, whole)]
         for name in names:
             split = []

@@ -79,12 +79,12 @@ def invite(
         file=file,
         seed=key.seed,
         certificate=new_certificate(identity.root, file, key.public, now),
-        files={part: _required(os.path.join(paths.state, part)) for part in FILES},
+        files={part: _read_required(os.path.join(paths.state, part)) for part in FILES},
     )
     token = ControllerToken(
         fleet=file.fleet, name=name, id=secrets.token_hex(6), secret=secrets.token_bytes(32)
     )
-    sealed = seal(msgspec.msgpack.encode(bundle), SealingKey(token.secret).public, _bound(token))
+    sealed = seal(msgspec.msgpack.encode(bundle), SealingKey(token.secret).public, _seal_purpose(token))
     one = Invitation(id=token.id, made_at=now, made_by=identity.file.name, expires=now + LIFE, sealed=sealed)
     with database.write() as connection:
         _invite(connection, one, name, now)
@@ -112,7 +112,7 @@ def join(
                 "the invitation was used, has expired, or is in another database",
                 "set 'database' as on the others, or make a new one: saltern controller invite NAME",
             )
-        bundle = _opened(found, token)
+        bundle = _open_bundle(found, token)
         _write(paths, bundle)  # before the invitation is removed: it can be used again after a crash
         remove_invitation(connection, token.id)
         member = Addresses(paths, settings, bundle.file).member()
@@ -121,10 +121,10 @@ def join(
     return token.name
 
 
-def _opened(found: Invitation, token: ControllerToken) -> Bundle:
+def _open_bundle(found: Invitation, token: ControllerToken) -> Bundle:
     try:
         return msgspec.msgpack.decode(
-            open_seal(found.sealed, SealingKey(token.secret), _bound(token)), type=Bundle
+            open_seal(found.sealed, SealingKey(token.secret), _seal_purpose(token)), type=Bundle
         )
     except (SealBroken, msgspec.DecodeError):
         raise _bad("the token does not open its invitation", "copy the whole token") from None
@@ -138,11 +138,11 @@ def _write(paths: ControllerPaths, bundle: Bundle) -> None:
     save_member(paths.keys, bundle.file, SigningKey(bundle.seed), bundle.certificate)
 
 
-def _bound(token: ControllerToken) -> SealedFor:
+def _seal_purpose(token: ControllerToken) -> SealedFor:
     return SealedFor(fleet=token.fleet, system=token.name, purpose=f"controller {token.id}")
 
 
-def _required(path: str) -> bytes:
+def _read_required(path: str) -> bytes:
     data = read(path)
     if data is None:
         raise _bad(f"{path} is missing", "start the controller once, so that it makes its keys")

@@ -140,9 +140,13 @@ def _status(event: StoredEvent) -> Notice:
     return StatusChanged(system=str(event.data.get("id", "")), at=event.at, number=event.number, **data)
 
 
-def _ended(event: StoredEvent) -> Notice:
+def _end_notice(event: StoredEvent) -> Notice:
     counts = event.data.get("counts", {})
     return JobEnded(jid=str(event.data["jid"]), counts=counts, at=event.at, number=event.number)
 
 
-_NOTICES: dict[str, Callable[[StoredEvent], Notice]] = {"ret": _status, "status": _status, "ended": _ended}
+_NOTICES: dict[str, Callable[[StoredEvent], Notice]] = {
+    "ret": _status,
+    "status": _status,
+    "ended": _end_notice,
+}

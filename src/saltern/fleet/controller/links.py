@@ -47,7 +47,7 @@ class Links:
             await self._drop_removed(found)
             return
         if not self._parts.health.members:  # otherwise it is tried again
-            log.warning("%s", change_of(_started(self._known), _started(found)))
+            log.warning("%s", change_of(_started_members(self._known), _started_members(found)))
         self._parts.health.members = "the brokers of the controllers are connected"
         brokers = servers(found.values())
         self._inform(brokers, cluster.replicas if cluster else 1)
@@ -119,5 +119,5 @@ async def join_cluster(broker: EmbeddedBroker, cluster: Cluster, peers: tuple[st
         broker.read_again()
 
 
-def _started(known: dict[str, Member]) -> set[str]:
+def _started_members(known: dict[str, Member]) -> set[str]:
     return {name for name, one in known.items() if one.started}

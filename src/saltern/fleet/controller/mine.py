@@ -69,13 +69,13 @@ class MineDesk:
         except OperationError as problem:
             return MineAnswer(problem=problem.diagnostics[0].what)
         rows = await self._calls.read(read_mine, systems, functions)
-        data = self._shown(id_, rows, functions)
+        data = self._shown_values(id_, rows, functions)
         if len(msgspec.json.encode(data)) > LARGEST:
             what = f"the values of these {len(systems)} systems are larger than {LARGEST:,} bytes"
             return MineAnswer(problem=f"{what}: ask for fewer systems, or for one function")
         return MineAnswer(data=data)
 
-    def _shown(self, id_: str, rows: list[MineRow], functions: list[str]) -> dict[str, dict[str, Any]]:
+    def _shown_values(self, id_: str, rows: list[MineRow], functions: list[str]) -> dict[str, dict[str, Any]]:
         """The values by function and system that the requesting system may read."""
         found: dict[str, dict[str, Any]] = {function: {} for function in functions}
         for row in rows:

@@ -51,7 +51,7 @@ def add_site(
         name,
         addresses,
         tuple(f"tls://{one}" for one in hub),
-        revoked=_revoked(paths, now),
+        revoked=_revoked_keys(paths, now),
         now=now,
     )
 
@@ -87,7 +87,7 @@ def _note(
         database.close()
 
 
-def _revoked(paths: ControllerPaths, now: float) -> dict[str, int]:
+def _revoked_keys(paths: ControllerPaths, now: float) -> dict[str, int]:
     data = read(os.path.join(paths.broker, REVOKED_FILE))
     return prune(msgspec.json.decode(data, type=dict[str, int]), now) if data else {}
 

@@ -207,7 +207,7 @@ def _returns(connection: Connection, user: str, jid: str) -> PublishAnswer | Non
     returns: dict[str, Any] = {}
     room = LARGEST
     for name in ended:
-        shown = _shown(connection, job.function, rows[name])
+        shown = _shown_return(connection, job.function, rows[name])
         size = len(msgspec.json.encode(shown)) + len(name) + 8
         fits = size <= room
         returns[name] = shown if fits else {"ret": f"too large to be shown: see job {jid}"}
@@ -215,7 +215,7 @@ def _returns(connection: Connection, user: str, jid: str) -> PublishAnswer | Non
     return PublishAnswer(jid=jid, systems=[*rows], returns=returns, done=len(ended) == len(rows))
 
 
-def _shown(connection: Connection, function: str, row: job_queries.TargetRow) -> dict[str, Any]:
+def _shown_return(connection: Connection, function: str, row: job_queries.TargetRow) -> dict[str, Any]:
     """What a system returned; if it returned nothing, why."""
     has_body = job_queries.body_sizes(connection, row.jid, [row.system]).get(row.system)
     value = read_return(connection, row.jid, row.system) if has_body else row.why or row.status

@@ -55,7 +55,7 @@ async def recover_jobs(bus: Bus, calls: Calls, trust: Trust, resolve: Resolve) -
     Done once for each restored backup; a crash in between repeats it, which changes nothing.
     """
     word = await calls.read(generation)
-    if not word or await calls.read(_recovered) == word:
+    if not word or await calls.read(_recovery_mark) == word:
         return 0
     reader = await bus.reader(ReaderOptions(stream="JOBS", name=f"recover-{word}"))
     total = 0
@@ -85,7 +85,7 @@ def read_job(delivery: Delivery, trust: Trust, resolve: Resolve) -> Found | None
     return Found(job, claims.issued, claims.expires, systems, target)
 
 
-def _recovered(connection: Connection) -> str:
+def _recovery_mark(connection: Connection) -> str:
     return read_setting(connection, RECOVERED, str) or ""
 
 

@@ -66,14 +66,16 @@ def withdraw_keys(database: Database, me: ControllerIdentity, name: str, *, now:
         kept = {key_of(one).hex() for one in members(connection).values()} | {me.key.public.hex()}
         keys = [key for key in removed(connection).get(name, []) if key and key not in done | kept]
         if keys:
-            made += [withdraw(me.root, _gone(me, name, bytes.fromhex(key), now)) for key in keys]
+            made += [
+                withdraw(me.root, _removal_certificate(me, name, bytes.fromhex(key), now)) for key in keys
+            ]
             write_setting(connection, WITHDRAWN, made)
             who = f"local:{getpass.getuser()}"
             audit.append(connection, who, "controller.withdraw", {"name": name, "keys": keys}, now)
         return len(keys)
 
 
-def _gone(me: ControllerIdentity, name: str, key: bytes, now: float) -> Certificate:
+def _removal_certificate(me: ControllerIdentity, name: str, key: bytes, now: float) -> Certificate:
     return Certificate(fleet=me.file.fleet, serial="", name=name, key=key, issued=now, expires=now + LIFE)
 
 

@@ -50,10 +50,10 @@ class RunnerProcesses:
 
 def end_data(answer: RunnerAnswer) -> dict[str, object]:
     """What came of a runner, as its event has it."""
-    return {"return": answer.problem or _shown(answer.value), "success": not answer.problem}
+    return {"return": answer.problem or _limit_size(answer.value), "success": not answer.problem}
 
 
-def _shown(value: object) -> object:
+def _limit_size(value: object) -> object:
     return value if len(msgspec.json.encode(value)) <= SHOWN else "too large to be shown"
 
 

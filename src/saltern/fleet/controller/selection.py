@@ -29,25 +29,25 @@ def select_systems(target: str, among: Ids, index: FactIndex, subject: SubjectOf
         return among
     node = parse(target)
     check_known(node)
-    return _selected(node, among, index, subject)
+    return _select(node, among, index, subject)
 
 
-def _selected(node: Node, among: Ids, index: FactIndex, subject: SubjectOf) -> Ids:
+def _select(node: Node, among: Ids, index: FactIndex, subject: SubjectOf) -> Ids:
     if not among:
         return NONE
     match node:
         case Term():
             return CHOICES.get(node.how, _one_by_one)(node, among, index, subject)
         case Not(inner):
-            return among - _selected(inner, among, index, subject)
+            return among - _select(inner, among, index, subject)
         case Every(parts):
             for part in parts:
-                among = _selected(part, among, index, subject)
+                among = _select(part, among, index, subject)
             return among
         case Some(parts):
             rest = among
             for part in parts:
-                rest -= _selected(part, rest, index, subject)
+                rest -= _select(part, rest, index, subject)
             return among - rest
 
 
@@ -56,7 +56,7 @@ def _by_name(term: Term, among: Ids, _index: FactIndex, _subject: SubjectOf) -> 
     return frozenset(filter(fits, among))
 
 
-def _listed(term: Term, among: Ids, _index: FactIndex, _subject: SubjectOf) -> Ids:
+def _select_listed(term: Term, among: Ids, _index: FactIndex, _subject: SubjectOf) -> Ids:
     return among.intersection(name.strip() for name in term.pattern.split(","))
 
 
@@ -83,7 +83,7 @@ def _one_by_one(term: Term, among: Ids, _index: FactIndex, subject: SubjectOf) -
 
 CHOICES: dict[str, Callable[[Term, Ids, FactIndex, SubjectOf], Ids]] = {
     "glob": _by_name,
-    "list": _listed,
+    "list": _select_listed,
     "grain": _by_fact,
     "grain_pcre": _by_fact,
 }

@@ -105,9 +105,9 @@ class Fleet:
 
     async def resolve(self, target: str) -> list[str]:
         """The accepted systems that a target matches, by id."""
-        return (await self._resolved(target))[0]
+        return (await self._resolve(target))[0]
 
-    async def _resolved(self, target: str) -> tuple[list[str], str]:
+    async def _resolve(self, target: str) -> tuple[list[str], str]:
         """The ids, and the target without groups."""
         await self._inventory.refresh()
         try:
@@ -136,9 +136,9 @@ class Fleet:
         """
         check(ask)
         self._check_broker()
-        if before := await self._known(who, ask):
+        if before := await self._known_job(who, ask):
             return before
-        expected, expression = await self._resolved(ask.target)
+        expected, expression = await self._resolve(ask.target)
         if not expected:
             known = await self._calls.read(system, ask.target)
             raise refuse_empty(ask.target, self._inventory.ids, known.state if known else "")
@@ -186,7 +186,7 @@ class Fleet:
         )
         cursor = await self._calls.write(_write_job, new, now)
         if cursor is None:  # the same client token came twice at once, and the other call was first
-            return await self._known(who, ask) or await self.submit(who, ask)
+            return await self._known_job(who, ask) or await self.submit(who, ask)
         (self.hub.wake if ask.batch else self.hub.wake_for_jobs)()
         if ask.batch:  # each system gets it in turn
             away = await self._dispatcher.away(expected)
@@ -200,7 +200,7 @@ class Fleet:
             return ""
         return await self.trees.newest(ask.environment)
 
-    async def _known(self, who: Principal, ask: Submission) -> Submitted | None:
+    async def _known_job(self, who: Principal, ask: Submission) -> Submitted | None:
         """The job of an earlier submission with the same client token."""
         if ask.client_token is None:
             return None

@@ -56,12 +56,12 @@ class Hold:
     ) -> T:
         """One transaction; ``LeaseLost``, and nothing is written, if another controller has the lease."""
 
-        def fenced(connection: Connection) -> T:
+        def write_fenced(connection: Connection) -> T:
             if not is_current(connection, self._name, self._fence):
                 raise LeaseLost(self._name)
             return change(connection, *args, **options)
 
-        return await self._calls.write(fenced)
+        return await self._calls.write(write_fenced)
 
 
 class Singleton:

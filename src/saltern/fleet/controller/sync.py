@@ -40,7 +40,7 @@ from saltern.fleet.store.events import NewEvent, store_events, stored_uids
 from saltern.fleet.store.facts import facts_of
 from saltern.fleet.store.job_queries import Work, work_of
 from saltern.fleet.store.jobs import Change, set_status
-from saltern.fleet.store.returns import Standing, begun, standings
+from saltern.fleet.store.returns import Standing, begun_jobs, standings
 from saltern.fleet.store.statuses import REPORTED
 from saltern.fleet.store.systems import NOT_ACCEPTED, System, is_accepted, note_sync, store_facts, system
 
@@ -104,7 +104,7 @@ class SyncDesk:
         known = await self._calls.read(system, id_)
         if not is_accepted(known):
             return SyncAnswer(refused=NOT_ACCEPTED, now=now)
-        verdict = await self._judged(known, request)
+        verdict = await self._judge(known, request)
         if why := refusal(known.id, verdict):
             self._alarms.refuse(id_, "twin", why)
             return SyncAnswer(refused=why, now=now)
@@ -129,7 +129,7 @@ class SyncDesk:
             withdrawn=list(found.withdrawn),
         )
 
-    async def _judged(self, known: System, request: SyncRequest) -> Verdict:
+    async def _judge(self, known: System, request: SyncRequest) -> Verdict:
         life = Life(known.instance, known.starts, known.boot) if known.instance else None
         return await find_twin(self._poker, known.id, life, request, wait=LOOK)
 
@@ -212,7 +212,7 @@ def _end_lost(connection: Connection, id_: str, held: set[str], now: float) -> l
     unknown. One that was only sent is sent again.
     """
     events = []
-    for jid, one in begun(connection, id_).items():
+    for jid, one in begun_jobs(connection, id_).items():
         if jid in held or (status := lost(one)) is None:
             continue
         why = "cancelled before it began" if status == "cancelled" else "the agent no longer knows the job"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from saltern.fleet.calendars.ical import BadCalendar, read_calendar
 from saltern.fleet.calendars.schedule import BadSchedule, Timing, check_timing, next_fire
-from saltern.fleet.calendars.windows import Calendar, asked
+from saltern.fleet.calendars.windows import Calendar, prepare_calendar
 from saltern.fleet.store import audit, calendars
 from saltern.fleet.store.calendars import StoredCalendar, StoredSchedule
 from saltern.fleet.store.database import Connection, Database
@@ -70,7 +70,7 @@ def calendar_groups(
     found: list[tuple[list[Calendar], frozenset[str]]] = [([], everyone)]
     for one in stored:
         calendar, meant = (
-            asked(compiled(one)),
+            prepare_calendar(compiled(one)),
             frozenset(match(one.target, everyone)),
         )  # of a set it is the set itself
         split = [

@@ -50,7 +50,7 @@ class AgentFiles:
             if job:
                 await asyncio.to_thread(self.cache.trees.pin, job, tree)  # it waits for the disk
             async with self._turn:
-                return await self._made(tree)
+                return await self._make_tree(tree)
         except BadManifest as problem:
             raise NotFetched(f"the tree {tree[:12]} is refused: {problem}") from None
         except OSError as problem:
@@ -81,7 +81,7 @@ class AgentFiles:
         for job in self.cache.trees.pinned().keys() - set(jobs):
             self.release(job)
 
-    async def _made(self, tree: str) -> str:
+    async def _make_tree(self, tree: str) -> str:
         if tree not in self._checked or not self.cache.trees.has(tree):
             manifests = await self._manifests(tree)
             every = chain.from_iterable(one.entries() for one in manifests.values())

@@ -41,8 +41,8 @@ _DECODER = msgspec.json.Decoder(Change)
 
 
 def change_between(before: Manifest, after: Manifest) -> Change:
-    old = {(number, entry.path): entry for number, entry in _numbered(before)}
-    new = {(number, entry.path): entry for number, entry in _numbered(after)}
+    old = {(number, entry.path): entry for number, entry in _number_entries(before)}
+    new = {(number, entry.path): entry for number, entry in _number_entries(after)}
     return Change(
         layers=len(after.layers),
         set=[(key[0], entry) for key, entry in new.items() if old.get(key) != entry],
@@ -50,7 +50,7 @@ def change_between(before: Manifest, after: Manifest) -> Change:
     )
 
 
-def _numbered(manifest: Manifest) -> Iterator[tuple[int, Entry]]:
+def _number_entries(manifest: Manifest) -> Iterator[tuple[int, Entry]]:
     return ((number, entry) for number, layer in enumerate(manifest.layers) for entry in layer)
 
 
@@ -79,7 +79,7 @@ def apply_change(before: Manifest, change: Change) -> Manifest:
 
 def differences(before: Manifest | None, after: Manifest | None) -> list[Difference]:
     """The differences for an agent, by path: where several roots have a path, the first counts."""
-    old, new = _seen(before), _seen(after)
+    old, new = _entries_by_path(before), _entries_by_path(after)
     return [
         Difference(path, old.get(path), new.get(path))
         for path in sorted(old.keys() | new.keys())
@@ -87,7 +87,7 @@ def differences(before: Manifest | None, after: Manifest | None) -> list[Differe
     ]
 
 
-def _seen(manifest: Manifest | None) -> dict[str, Entry]:
+def _entries_by_path(manifest: Manifest | None) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for entry in manifest.entries() if manifest else ():
         found.setdefault(entry.path, entry)

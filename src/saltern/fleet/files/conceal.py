@@ -87,7 +87,7 @@ def hidden_files(
 ) -> dict[HiddenFile, Content]:
     """The contents that the stubs replace. ``known`` has the words of contents that were read before."""
     needed: dict[HiddenFile, Content] = {}
-    for entry in _chosen(found, hidden):
+    for entry in _hidden_entries(found, hidden):
         content = found.contents[entry.digest]
         if entry.digest not in known:
             known[entry.digest] = _words(read_whole(content, entry.digest), rule.limit)
@@ -95,7 +95,7 @@ def hidden_files(
     return needed
 
 
-def _chosen(found: Scan, hidden: Mapping[str, set[str]]) -> Iterator[Entry]:
+def _hidden_entries(found: Scan, hidden: Mapping[str, set[str]]) -> Iterator[Entry]:
     for environment, paths in hidden.items():
         for entry in found.manifests[environment].entries():
             if entry.kind == FILE and entry.path in paths:
@@ -108,7 +108,7 @@ def conceal(
     """The scan with stubs in place of the hidden files."""
     texts: dict[str, bytes] = {}
 
-    def shown(environment: str, entry: Entry) -> Entry:
+    def show_entry(environment: str, entry: Entry) -> Entry:
         if entry.kind != FILE or entry.path not in hidden.get(environment, ()):
             return entry
         data = stubs[HiddenFile(entry.digest, words[entry.digest])].encode()
@@ -116,7 +116,7 @@ def conceal(
         return Entry(entry.path, FILE, entry.mode, len(data), digest_of(data), entry.link)
 
     manifests = {
-        name: make_manifest(name, [[shown(name, entry) for entry in layer] for layer in manifest.layers])
+        name: make_manifest(name, [[show_entry(name, entry) for entry in layer] for layer in manifest.layers])
         for name, manifest in found.manifests.items()
     }
     visible = {entry.digest for manifest in manifests.values() for entry in manifest.entries()}

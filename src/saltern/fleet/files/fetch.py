@@ -51,7 +51,7 @@ class Fetcher:
         self.received = 0
 
     async def index(self, digest: str) -> Index:
-        index = decode_index(await self._verified(digest, PIECE))
+        index = decode_index(await self._fetch_verified(digest, PIECE))
         if digest_of(encode(index)) != digest:
             raise BadManifest("the index is not in its canonical form")
         return index
@@ -59,7 +59,7 @@ class Fetcher:
     async def manifest(self, digest: str, older: dict[str, Manifest]) -> Manifest:
         """A manifest: from the change since an older one (by digest), else complete."""
         for before, manifest in older.items():
-            if found := await self._changed(before, manifest, digest):
+            if found := await self._apply_change(before, manifest, digest):
                 return found
         data = await self._blob(digest, required=False)
         if data is None:
@@ -68,7 +68,7 @@ class Fetcher:
             return decode_manifest(bytes(whole))
         return decode_manifest(_check(data, digest))
 
-    async def _changed(self, before: str, manifest: Manifest, digest: str) -> Manifest | None:
+    async def _apply_change(self, before: str, manifest: Manifest, digest: str) -> Manifest | None:
         data = await self._blob(change_name(before, digest), required=False)
         if data is None:
             return None
@@ -84,7 +84,7 @@ class Fetcher:
         """
         if count_pieces(size) > 1:
             return await self._pieces(digest, size, write, exactly=True)
-        data = await self._verified(digest, size)
+        data = await self._fetch_verified(digest, size)
         if len(data) != size:
             raise NotFetched(f"the size of the content {digest[:12]} differs from the manifest")
         write(data)
@@ -97,13 +97,13 @@ class Fetcher:
         whole = hashlib.sha256()
         size, names = listed
         for number, name in enumerate(names):
-            piece = await self._verified(name, piece_size(size, number))
+            piece = await self._fetch_verified(name, piece_size(size, number))
             whole.update(piece)
             await asyncio.to_thread(write, piece)
         if whole.hexdigest() != digest:
             raise NotFetched(f"the pieces of {digest[:12]} make up another content")
 
-    async def _verified(self, name: str, limit: int) -> bytes:
+    async def _fetch_verified(self, name: str, limit: int) -> bytes:
         data = await self._blob(name) or b""
         if self._site is not None and digest_of(data) != name:  # the fleet may have the right one
             data = await self._blob(name, ask_site=False) or b""

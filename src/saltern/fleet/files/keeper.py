@@ -96,9 +96,9 @@ class TreeKeeper:
         self._newest = ""
         roots = await asyncio.to_thread(self.directories, self._roots.roots, force=force)
         while not self._newest:
-            self._newest = await self._published(roots, by)
+            self._newest = await self._publish(roots, by)
 
-    async def _published(self, roots: dict[str, list[str]], by: str) -> str:
+    async def _publish(self, roots: dict[str, list[str]], by: str) -> str:
         """Publish and record it; empty if blobs were removed meanwhile, so that some may be missing."""
         fence = await self._calm()
         tree, found = await self.publisher.publish(roots, self._recent)
@@ -192,7 +192,7 @@ def _members(connection: Connection, versions: Mapping[str, str]) -> dict[str, s
 
 
 def _sweeps(connection: Connection) -> tuple[int, bool]:
-    return leases.held(connection, SWEEP)
+    return leases.lease_holder(connection, SWEEP)
 
 
 def _new_manifests(found: Scan, digests: Mapping[str, str]) -> list[NewManifest]:

@@ -98,7 +98,7 @@ def tree_digest(manifests: Mapping[str, str]) -> str:
 
 def decode_index(data: bytes) -> Index:
     """The index in these bytes; ``BadManifest`` for anything else."""
-    index = _decoded(_INDEX, data)
+    index = _decode(_INDEX, data)
     if len(index.environments) > MAX_ENVIRONMENTS or not all(index.environments):
         raise BadManifest("the index has too many environments, or one without a name")
     return index
@@ -108,12 +108,12 @@ def decode_manifest(data: bytes) -> Manifest:
     """The manifest in these bytes, checked path by path; ``BadManifest`` for anything else."""
     if len(data) > MAX_MANIFEST:
         raise BadManifest(f"the manifest has {len(data)} bytes, and {MAX_MANIFEST} are allowed")
-    manifest = _decoded(_MANIFEST, data)
+    manifest = _decode(_MANIFEST, data)
     check(manifest)
     return manifest
 
 
-def _decoded(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
+def _decode(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
     try:
         return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as problem:

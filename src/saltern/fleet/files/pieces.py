@@ -27,15 +27,15 @@ def count_pieces(size: int) -> int:
 
 def list_name(digest: str) -> str:
     """The name of the list of pieces of a content."""
-    return _derived("pieces", digest)
+    return _derive_name("pieces", digest)
 
 
 def change_name(before: str, after: str) -> str:
     """The name of what changed between two manifests."""
-    return _derived("change", before, after)
+    return _derive_name("change", before, after)
 
 
-def _derived(*words: str) -> str:
+def _derive_name(*words: str) -> str:
     return digest_of(b"saltern " + " ".join(words).encode())
 
 

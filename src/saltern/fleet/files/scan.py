@@ -26,7 +26,7 @@ from saltern.fleet.files.manifest import (
     make_manifest,
 )
 from saltern.fleet.files.pieces import MAX_CONTENT, PIECE, digest_of
-from saltern.fleet.files.stat_cache import StatCache, seen
+from saltern.fleet.files.stat_cache import StatCache, seen_from
 from saltern.language.diagnostics import Diagnostic, OperationError, Severity
 
 TRIES = 5
@@ -93,7 +93,7 @@ class _Layer:
                     continue
                 if entry.kind == DIRECTORY and found is not None and _identity(found) not in ancestors:
                     left.append((f"{path}/", ancestors | {_identity(found)}, outside or bool(entry.link)))
-                yield self._counted(entry)
+                yield self._count_entry(entry)
 
     def _names(self, folder: str) -> list[str]:
         try:
@@ -150,21 +150,21 @@ class _Layer:
 
     def _digest(self, full: str, found: os.stat_result) -> tuple[str, int]:
         for _ in range(TRIES):
-            look = seen(found)
+            look = seen_from(found)
             if look.size > MAX_CONTENT:
                 raise OSError(0, f"it is larger than {MAX_CONTENT:,} bytes")
             digest = self._cache.digest(full, look)
             if not digest:
                 digest = _read(full)
                 found = os.stat(full)
-                if seen(found) != look:
+                if seen_from(found) != look:
                     continue
                 self._cache.remember(full, look, digest)
             self._result.contents[digest] = Content(full, look.size)
             return digest, look.size
         raise OSError(0, "it changes while it is read")
 
-    def _counted(self, entry: Entry) -> Entry:
+    def _count_entry(self, entry: Entry) -> Entry:
         self._count += 1
         if self._count > MAX_ENTRIES:
             raise OperationError(

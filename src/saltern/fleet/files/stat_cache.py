@@ -37,7 +37,7 @@ class _File(Struct, frozen=True):
     files: dict[str, Seen]
 
 
-def seen(found: os.stat_result) -> Seen:
+def seen_from(found: os.stat_result) -> Seen:
     return Seen(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

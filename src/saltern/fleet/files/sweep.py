@@ -50,7 +50,7 @@ class Sweeper:
             return 0
         try:
             kept = await self._calls.write(trees.prune, versions=versions, set_life=set_life, now=self._now())
-            named = await self._named(kept)
+            named = await self._kept_names(kept)
             await self._calls.write(prune_hidden, named)
             doomed = sorted(await self._blobs.listed() - named)
             return await self._remove(doomed, fence)
@@ -64,7 +64,7 @@ class Sweeper:
             await self._blobs.remove(doomed[start : start + STEP])
         return len(doomed)
 
-    async def _named(self, kept: trees.Kept) -> set[str]:
+    async def _kept_names(self, kept: trees.Kept) -> set[str]:
         """The names of all blobs that must be kept."""
         names = set(kept.sets)
         sizes: dict[str, int] = {}

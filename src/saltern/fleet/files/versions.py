@@ -43,9 +43,9 @@ class TreeVersions:
         two.
         """
         digests = await self._calls.read(trees.find, environment, "")
-        newer = _chosen(environment, digests, new) if new else digests[0] if digests else ""
+        newer = _choose(environment, digests, new) if new else digests[0] if digests else ""
         rest = digests[digests.index(newer) + 1 :] if newer else []
-        older = _chosen(environment, digests, old) if old else rest[0] if rest else ""
+        older = _choose(environment, digests, old) if old else rest[0] if rest else ""
         return differences(await self._manifest(older), await self._manifest(newer))
 
     async def _manifest(self, digest: str) -> Manifest | None:
@@ -55,7 +55,7 @@ class TreeVersions:
     async def rollback(self, environment: str, version: str, by: str) -> str:
         """Return to an earlier version, and stay there until ``follow``; return its digest."""
         digests = await self._calls.read(trees.find, environment, "")
-        digest = _chosen(environment, digests, version) if version else _previous(environment, digests)
+        digest = _choose(environment, digests, version) if version else _previous(environment, digests)
         async with self._turn:
             await self._check_kept(environment, digest)
             await self._calls.write(_hold, environment, digest, by, self._now())
@@ -89,7 +89,7 @@ def _hold(connection: Connection, environment: str, digest: str, by: str, now: f
     audit.append(connection, by, "tree.rollback", {"environment": environment, "digest": digest}, now)
 
 
-def _chosen(environment: str, digests: Sequence[str], beginning: str) -> str:
+def _choose(environment: str, digests: Sequence[str], beginning: str) -> str:
     """The only version whose digest begins with this text."""
     found = [one for one in digests if one.startswith(beginning)]
     if len(found) == 1:

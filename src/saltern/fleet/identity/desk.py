@@ -114,12 +114,12 @@ class EnrolDesk:
                 )
             )
             return
-        decision = await self._settled(request, claim)
+        decision = await self._settle(request, claim)
         if decision.alarm:
             self._alarm(Alarm(id=claim.id, why=decision.why))
         await self._bus.publish(message.reply, self._answer(decision, claim))
 
-    async def _settled(self, request: EnrolRequest, claim: EnrolClaim) -> Decision:
+    async def _settle(self, request: EnrolRequest, claim: EnrolClaim) -> Decision:
         """Decide and record. If what the decision depends on has changed meanwhile, decide again."""
         while True:
             decision = decide(

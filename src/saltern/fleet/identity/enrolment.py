@@ -98,21 +98,21 @@ def decide(
         why = f"the id {claim.id!r} belongs to another key; revoke that one first, or choose another id"
         return Decision(standing=Standing.REJECTED, why=why, alarm=True)
     if same_key is not None and same_key.standing is not Standing.PENDING:
-        return _known(same_key)
-    vouched, why = _vouched(request, token, claim.token, now)
+        return _decide_known(same_key)
+    vouched, why = _check_token(request, token, claim.token, now)
     if vouched or policy(claim):
         site = token.site if vouched and token else ""
-        return _decided(claim, Standing.ACCEPTED, consume=claim.token if vouched else "", site=site)
-    return _decided(claim, Standing.PENDING, why=why)
+        return _make_decision(claim, Standing.ACCEPTED, consume=claim.token if vouched else "", site=site)
+    return _make_decision(claim, Standing.PENDING, why=why)
 
 
-def _known(system: System) -> Decision:
+def _decide_known(system: System) -> Decision:
     said = {Standing.ACCEPTED: "", Standing.REJECTED: "an operator rejected this key"}
     why = said.get(system.standing, "this key was revoked; make new keys and join again")
     return Decision(standing=system.standing, system=system, why=why)
 
 
-def _vouched(request: EnrolRequest, token: TokenRecord | None, name: str, now: float) -> tuple[bool, str]:
+def _check_token(request: EnrolRequest, token: TokenRecord | None, name: str, now: float) -> tuple[bool, str]:
     """Empty if the token admits the machine; otherwise the answer to the operator and the machine."""
     if not name:
         return False, "no token was used; an operator must accept the key"
@@ -125,7 +125,7 @@ def _vouched(request: EnrolRequest, token: TokenRecord | None, name: str, now: f
     return True, ""
 
 
-def _decided(
+def _make_decision(
     claim: EnrolClaim, standing: Standing, *, consume: str = "", why: str = "", site: str = ""
 ) -> Decision:
     system = System(

@@ -25,36 +25,36 @@ class BadKey(ValueError):
 
 def public_text(public: bytes, holder: Holder) -> str:
     """A public key, such as ``UABC…``."""
-    return _armoured(bytes([holder.value]) + public)
+    return _armour(bytes([holder.value]) + public)
 
 
 def seed_text(key: SigningKey, holder: Holder) -> str:
     """A private key, such as ``SUABC…``."""
     head = bytes([_SEED | holder.value >> 5, (holder.value & 31) << 3])
-    return _armoured(head + key.seed)
+    return _armour(head + key.seed)
 
 
 def read_public(text: str, holder: Holder) -> bytes:
-    data = _stripped(text)
+    data = _strip_armour(text)
     if data[0] != holder.value or len(data) != SIZE + 1:
         raise BadKey(f"this is not the public key of a {holder.name.lower()}")
     return data[1:]
 
 
 def read_seed(text: str, holder: Holder) -> SigningKey:
-    data = _stripped(text)
+    data = _strip_armour(text)
     kind = (data[0] & 7) << 5 | data[1] >> 3 if len(data) == SIZE + 2 else -1
     if data[0] & 0xF8 != _SEED or kind != holder.value:
         raise BadKey(f"this is not the private key of a {holder.name.lower()}")
     return SigningKey(data[2:])
 
 
-def _armoured(data: bytes) -> str:
+def _armour(data: bytes) -> str:
     check = binascii.crc_hqx(data, 0).to_bytes(2, "little")
     return base64.b32encode(data + check).rstrip(b"=").decode()
 
 
-def _stripped(text: str) -> bytes:
+def _strip_armour(text: str) -> bytes:
     try:
         data = base64.b32decode(text + "=" * (-len(text) % 8))
     except ValueError:

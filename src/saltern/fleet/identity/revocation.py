@@ -21,7 +21,7 @@ class TooManyRevoked(Exception):
 
 def revoke(revoked: Revocations, key: bytes, now: float) -> dict[str, int]:
     """The list with one more entry: every credential of that key made until now."""
-    return _checked({**prune(revoked, now), public_text(key, Holder.USER): int(now)})
+    return _check_size({**prune(revoked, now), public_text(key, Holder.USER): int(now)})
 
 
 def restore(revoked: Revocations, key: bytes, now: float) -> dict[str, int]:
@@ -35,7 +35,7 @@ def prune(revoked: Revocations, now: float, life: float = LIFE) -> dict[str, int
     return {name: at for name, at in revoked.items() if at + life > now}
 
 
-def _checked(revoked: dict[str, int]) -> dict[str, int]:
+def _check_size(revoked: dict[str, int]) -> dict[str, int]:
     if len(revoked) > MAX_REVOKED:
         raise TooManyRevoked(f"{len(revoked)} credentials are revoked, and there is room for {MAX_REVOKED}")
     return revoked

@@ -67,11 +67,11 @@ def new_secret() -> tuple[str, bytes]:
 
 def joiner_key(secret: bytes) -> SigningKey:
     """The key of the credential in the token: derived from the secret, so it is not in the token itself."""
-    return SigningKey(_derived(secret, b"saltern join credential 1"))
+    return SigningKey(_derive(secret, b"saltern join credential 1"))
 
 
 def proof_key(secret: bytes) -> bytes:
-    return _derived(secret, b"saltern join proof 1")
+    return _derive(secret, b"saltern join proof 1")
 
 
 def proof(key: bytes, signed: bytes) -> bytes:
@@ -83,7 +83,7 @@ def is_proven(record: TokenRecord, signed: bytes, given: bytes) -> bool:
     return hmac.compare_digest(proof(record.key, signed), given)
 
 
-def _derived(secret: bytes, purpose: bytes) -> bytes:
+def _derive(secret: bytes, purpose: bytes) -> bytes:
     """HKDF (RFC 5869) with SHA-256 and no salt, for one block."""
     return hmac.digest(hmac.digest(bytes(32), secret, "sha256"), purpose + b"\x01", "sha256")
 
@@ -97,7 +97,7 @@ def write_token(token: JoinToken) -> str:
 
 def read_token(text: str, now: float) -> JoinToken:
     """The token in a text. Raises an error that says what is wrong with an invalid one."""
-    token = _unpacked("".join(text.split()))
+    token = _unpack("".join(text.split()))
     if token.expires < now:
         raise _bad(
             f"the join token expired {now - token.expires:.0f} s ago by this machine's clock",
@@ -106,7 +106,7 @@ def read_token(text: str, now: float) -> JoinToken:
     return token
 
 
-def _unpacked(text: str) -> JoinToken:
+def _unpack(text: str) -> JoinToken:
     again = "copy the whole token: it is one word that begins with " + PREFIX
     if not text.startswith(PREFIX):
         raise _bad("this is not a join token", again)

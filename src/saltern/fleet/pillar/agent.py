@@ -73,22 +73,22 @@ class AgentPillar:
         )
         warnings: list[str] = []
         try:
-            answer = await self._asked(request, 0.0 if copy is not None else self._wait)
+            answer = await self._wait_for_answer(request, 0.0 if copy is not None else self._wait)
         except (BusError, Refused, BadMessage) as problem:
             if copy is None:
                 raise NoPillar(f"no controller answers: {problem}") from None
             warnings.append(f"no controller answers ({problem}); the pillar is that of {_ago(now - copy.at)}")
-            return self._opened(copy.sealed, request), warnings
+            return self._open(copy.sealed, request), warnings
         if answer.problem:
             raise NoPillar(answer.problem)
         if not answer.sealed and copy is not None and answer.digest == copy.digest:
-            return self._opened(copy.sealed, request), warnings
-        data = self._opened(answer.sealed, request)
+            return self._open(copy.sealed, request), warnings
+        data = self._open(answer.sealed, request)
         if not overrides:
             self._write(environment, _Copy(answer.digest, answer.sealed, now))
         return data, warnings
 
-    async def _asked(self, request: PillarRequest, wait: float) -> PillarAnswer:
+    async def _wait_for_answer(self, request: PillarRequest, wait: float) -> PillarAnswer:
         """The answer of a controller. Waits for one that is away: a restart must not fail a run."""
         end = time.monotonic() + wait
         while True:
@@ -99,7 +99,7 @@ class AgentPillar:
                     raise
             await asyncio.sleep(STEP)
 
-    def _opened(self, box: bytes, request: PillarRequest) -> bytes:
+    def _open(self, box: bytes, request: PillarRequest) -> bytes:
         bound = SealedFor(fleet=self._fleet, system=self._system, purpose=purpose_of(request))
         try:
             packed = open_seal(box, self._key, bound)

@@ -60,7 +60,7 @@ def compile_pillar(task: PillarTask) -> PillarResult:
         unpinned = unpinned_grains(session, task.pinned)
         data = msgspec.msgpack.encode({**session.pillar, **packed_secrets()}, enc_hook=_refuse)
     except SalternError as problem:
-        return PillarResult(problem=shown(problem.diagnostics))
+        return PillarResult(problem=problem_lines(problem.diagnostics))
     except _Unsendable as problem:
         return PillarResult(problem=f"it holds a value of the type {problem}, which cannot be sent")
     return PillarResult(data=data, warnings=[*unpinned, *(place_of(one) for one in session.warnings)])
@@ -78,7 +78,7 @@ def _refuse(value: object) -> object:
     raise _Unsendable(type(value).__name__)
 
 
-def shown(problems: Iterable[Diagnostic]) -> str:
+def problem_lines(problems: Iterable[Diagnostic]) -> str:
     """Each problem by its place and code."""
     return "; ".join(dict.fromkeys(map(place_of, problems)))
 

@@ -103,7 +103,7 @@ class PillarDesk:
             digest = self._digest(known, request, grains, roots)
             kept = self._kept.get(digest)
             if kept is None or kept.until < self._now():
-                kept = Kept(await self._compiled(known, request, grains, digest, roots), 0.0)
+                kept = Kept(await self._compile(known, request, grains, digest, roots), 0.0)
                 self._keep(digest, kept.answer)
         except OperationError as problem:
             return PillarAnswer(problem=str(problem.diagnostics[0].what))
@@ -149,10 +149,10 @@ class PillarDesk:
         parts = [known.id, request.environment, request.overrides, known.sealing_key, grains, roots.digest]
         return hmac.digest(self._secret, msgspec.msgpack.encode(parts), "sha256").hex()
 
-    async def _compiled(
+    async def _compile(
         self, known: System, request: PillarRequest, grains: bytes, digest: str, roots: _Roots
     ) -> PillarAnswer:
-        return self._sealed(known, request, await self._result(known.id, request, grains, roots), digest)
+        return self._seal(known, request, await self._result(known.id, request, grains, roots), digest)
 
     async def _result(self, id_: str, request: PillarRequest, grains: bytes, roots: _Roots) -> PillarResult:
         options = self._options
@@ -176,9 +176,7 @@ class PillarDesk:
         )
         return await self.pool.compile(task)
 
-    def _sealed(
-        self, known: System, request: PillarRequest, result: PillarResult, digest: str
-    ) -> PillarAnswer:
+    def _seal(self, known: System, request: PillarRequest, result: PillarResult, digest: str) -> PillarAnswer:
         for warning in result.warnings:
             if warning not in self.warned:
                 self.warned[warning] = None

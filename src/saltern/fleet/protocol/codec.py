@@ -117,7 +117,7 @@ def unpack_body(body: Body, *, limit: int = MAX_BODY) -> object:
         raise BadMessage("too-large", f"the body has {body.size} bytes, and {limit} are allowed")
     data = b"".join(body.parts)
     if body.encoding == "json+zlib":
-        data = _inflated(data, body.size)
+        data = _inflate(data, body.size)
     if len(data) != body.size:
         raise BadMessage("malformed", "the length of the body differs from the declared one")
     check_depth(data)
@@ -127,7 +127,7 @@ def unpack_body(body: Body, *, limit: int = MAX_BODY) -> object:
         raise BadMessage("malformed", str(problem)[:200]) from None
 
 
-def _inflated(packed: bytes, size: int) -> bytes:
+def _inflate(packed: bytes, size: int) -> bytes:
     stream = zlib.decompressobj()
     try:
         data = stream.decompress(packed, size + 1)

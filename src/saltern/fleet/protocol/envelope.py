@@ -153,7 +153,7 @@ def verify(
     ``matches`` says whether a target expression matches this system. With ``nonce``, the message must answer
     the request with that nonce.
     """
-    envelope = _decoded(Envelope, data)
+    envelope = _decode(Envelope, data)
     certificate = check_certificate(envelope.certificate, trust, now)
     text = envelope.signed.encode()
     if not is_signed(certificate.key, _ENVELOPE + text, envelope.signature):
@@ -168,7 +168,7 @@ def verify(
 
 def check_certificate(signed: Signed, trust: Trust, now: float) -> Certificate:
     """The certificate, if a root of this fleet has signed it and it is valid now."""
-    certificate = _certified(signed, trust.roots)
+    certificate = _check_certificate(signed, trust.roots)
     if certificate.fleet != trust.fleet:
         raise Refused(Refusal.WRONG_FLEET, f"the certificate is of fleet {certificate.fleet!r}")
     if not trust.withdrawn.isdisjoint((certificate.key.hex(), certificate.serial)):
@@ -177,7 +177,7 @@ def check_certificate(signed: Signed, trust: Trust, now: float) -> Certificate:
     return certificate
 
 
-def _certified(signed: Signed, roots: tuple[bytes, ...]) -> Certificate:
+def _check_certificate(signed: Signed, roots: tuple[bytes, ...]) -> Certificate:
     """The certificate, if one of the roots has signed it. Each message contains one, mostly the same: a
     checked signature is cached, and its validity is checked each time.
     """
@@ -187,7 +187,7 @@ def _certified(signed: Signed, roots: tuple[bytes, ...]) -> Certificate:
     text = signed.text.encode()
     if not any(is_signed(root, _CERTIFICATE + text, signed.signature) for root in roots):
         raise Refused(Refusal.UNCERTIFIED, "no root key of this fleet has certified the key that signed it")
-    certificate = _decoded(Certificate, text)
+    certificate = _decode(Certificate, text)
     if len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
     _KNOWN[roots, signed] = certificate
@@ -233,13 +233,13 @@ def _check_audience(audience: Audience, me: str, matches: Callable[[str], bool])
 
 
 def _body(claims: Claims) -> Message:
-    message = _decoded(MESSAGES[claims.kind].shape, bytes(claims.body))
+    message = _decode(MESSAGES[claims.kind].shape, bytes(claims.body))
     if getattr(message, "jid", claims.jid) != claims.jid:
         raise Refused(Refusal.MALFORMED, "the claims name another job than the message")
     return message
 
 
-def _decoded(shape: type[M], data: bytes) -> M:
+def _decode(shape: type[M], data: bytes) -> M:
     try:
         return decode(shape, data)
     except BadMessage as problem:

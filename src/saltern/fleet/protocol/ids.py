@@ -54,10 +54,10 @@ def encode_token(text: str) -> str:
         raise BadId("the text is not valid Unicode") from None
     if not data:
         raise BadId("an empty text cannot be a part of a subject")
-    return _ODD.sub(_escaped, data).decode("ascii")
+    return _ODD.sub(_escape, data).decode("ascii")
 
 
-def _escaped(found: re.Match[bytes]) -> bytes:
+def _escape(found: re.Match[bytes]) -> bytes:
     return b"=%02X" % found[0][0]
 
 

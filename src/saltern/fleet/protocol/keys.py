@@ -19,7 +19,7 @@ class SigningKey:
     """An Ed25519 key. It prints its fingerprint, never itself."""
 
     def __init__(self, seed: bytes) -> None:
-        self._seed = _sized(seed)
+        self._seed = _check_size(seed)
         self.public, self._secret = nacl.bindings.crypto_sign_seed_keypair(seed)
 
     @classmethod
@@ -41,7 +41,7 @@ class SealingKey:
     """An X25519 key: only it can open what is sealed to its public part."""
 
     def __init__(self, seed: bytes) -> None:
-        self._seed = _sized(seed)
+        self._seed = _check_size(seed)
         self.public = nacl.bindings.crypto_scalarmult_base(seed)
 
     @classmethod
@@ -66,7 +66,7 @@ class SealingKey:
 def seal_to(public: bytes, data: bytes) -> bytes:
     """A box that only the private part of ``public`` opens; ``ValueError`` if that is not a key."""
     try:
-        return nacl.bindings.crypto_box_seal(data, _sized(public))
+        return nacl.bindings.crypto_box_seal(data, _check_size(public))
     except (nacl.exceptions.CryptoError, nacl.exceptions.RuntimeError):
         raise ValueError("the sealing key is not a key: it has no shared key with any other") from None
 
@@ -88,7 +88,7 @@ def fingerprint(*publics: bytes) -> str:
     return ":".join(digest[start : start + 4] for start in range(0, len(digest), 4))
 
 
-def _sized(key: bytes) -> bytes:
+def _check_size(key: bytes) -> bytes:
     if len(key) != SIZE:
         raise ValueError(f"a key has {SIZE} bytes, and this {len(key)}")
     return key

@@ -58,7 +58,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     def of(self, **fields: str) -> str:
         """The subject with its fields filled in; any text is safe."""
         return _form(self.pattern) % {
-            name: _filled(fields[name], several) for name, several in _fields(self.pattern)
+            name: _fill_in(fields[name], several) for name, several in _fields(self.pattern)
         }
 
     def wild(self, **fields: str) -> str:
@@ -66,7 +66,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
         def fill(found: re.Match[str]) -> str:
             name, several = found[1], bool(found[2])
-            return _filled(fields[name], several) if name in fields else ">" if several else "*"
+            return _fill_in(fields[name], several) if name in fields else ">" if several else "*"
 
         return _FIELD.sub(fill, self.pattern)
 
@@ -109,7 +109,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(_group(part) if part.startswith("{") else re.escape(part) for part in parts))
 
 
-def _filled(text: str, several: bool) -> str:
+def _fill_in(text: str, several: bool) -> str:
     return ".".join(map(encode_token, text.split("/"))) if several else encode_token(text)
 
 

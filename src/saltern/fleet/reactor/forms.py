@@ -59,7 +59,7 @@ def read_reactions(data: object, line_of: Lines) -> tuple[list[Reaction], list[W
         return found, wrong
     if not isinstance(data, dict):
         return found, [Wrong(line=1, why="the file renders to no mapping of IDs to reactions")]
-    for path, id_, key, items in _declared(data):
+    for path, id_, key, items in _declared_functions(data):
         line = line_of(path)
         try:
             found += _reactions(id_, key, items, line)
@@ -68,7 +68,7 @@ def read_reactions(data: object, line_of: Lines) -> tuple[list[Reaction], list[W
     return sorted(found, key=_order), wrong
 
 
-def _declared(data: Mapping[Any, Any]) -> Iterator[tuple[Path, str, str, object]]:
+def _declared_functions(data: Mapping[Any, Any]) -> Iterator[tuple[Path, str, str, object]]:
     """Each function below each ID, with its path."""
     for id_, body in data.items():
         if str(id_).startswith("__"):
@@ -94,7 +94,7 @@ def _reactions(id_: str, key: str, items: object, line: int) -> list[Reaction]:
     if kind not in KINDS:
         fix = did_you_mean(kind, (*KINDS, *ALIASES)) or f"it begins with one of {', '.join(KINDS)}"
         raise _Bad(f"{id_!r} has {key!r}, which is not a reaction: {fix}")
-    given, functions = _given(id_, key, items)
+    given, functions = _given_arguments(id_, key, items)
     functions = [function] if function else functions
     if len(functions) != 1 or "." not in functions[0]:
         raise _Bad(f"{id_!r} needs one function, such as '{kind}.state.apply'")
@@ -105,7 +105,7 @@ def _reactions(id_: str, key: str, items: object, line: int) -> list[Reaction]:
     return [Reaction(kind=kind, function=functions[0], name=id_, line=line, **made)]
 
 
-def _given(id_: str, key: str, items: object) -> tuple[dict[str, Any], list[str]]:
+def _given_arguments(id_: str, key: str, items: object) -> tuple[dict[str, Any], list[str]]:
     """The keyword arguments in a list of single-key mappings, and its bare words."""
     if items is None:
         return {}, []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from saltern.fleet.view.outcomes import unlabelled
+from saltern.fleet.view.outcomes import strip_label
 from saltern.language.events import Answer
 from saltern.language.result import SubResult
 from saltern.language.returner_names import split_failures
@@ -19,7 +19,7 @@ ENDED = {"expired": "it did not take the job in time", "indeterminate": "the res
 
 def return_of(function: str, row: Row, *, has_body: bool) -> SystemReturn:
     """The return of a system, from its row in the API."""
-    value = unlabelled(function, row.get("body")) if has_body else None
+    value = strip_label(function, row.get("body")) if has_body else None
     states = sub_states(value) if has_body and is_states(value) and value else ()
     is_ok = row["status"] == "returned" and not row["exit_code"]
     why, warnings = split_failures(row["why"])

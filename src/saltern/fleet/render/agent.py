@@ -14,7 +14,7 @@ from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.messages import MESSAGES, RenderAnswer, RenderRequest
 from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
-from saltern.fleet.render.sealed import BadPack, packed, purpose_of, unpacked
+from saltern.fleet.render.sealed import BadPack, pack, purpose_of, unpack
 
 LARGEST = MESSAGES["render"].limit - 16_384
 
@@ -32,7 +32,7 @@ class AgentRender:
         """Answer a worker: ``sent`` is what the controller sent, ``problem`` why it did not, ``away`` why no
         controller has answered."""
         try:
-            data = packed(base64.b64decode(str(question.get("question", "")), validate=True))
+            data = pack(base64.b64decode(str(question.get("question", "")), validate=True))
         except binascii.Error:
             return {"problem": "the question is malformed"}
         if len(data) > LARGEST:
@@ -51,14 +51,14 @@ class AgentRender:
             answer = await self._ask("render", request, RenderAnswer)
         except (BusError, Refused, BadMessage) as problem:
             return {"away": f"no controller answers: {problem}"}
-        return self._opened(answer, request.jid)
+        return self._open(answer, request.jid)
 
-    def _opened(self, answer: RenderAnswer, jid: str) -> dict[str, Any]:
+    def _open(self, answer: RenderAnswer, jid: str) -> dict[str, Any]:
         if answer.problem or not answer.sealed:
             return {"problem": answer.problem or "the answer is empty"}
         bound = SealedFor(fleet=self._fleet, system=self._system, purpose=purpose_of(jid))
         try:
-            data = unpacked(open_seal(answer.sealed, self._key, bound))
+            data = unpack(open_seal(answer.sealed, self._key, bound))
         except (SealBroken, BadPack) as problem:
             return {"problem": f"the answer cannot be opened: {problem}"}
         return {"sent": base64.b64encode(data).decode()}

@@ -25,7 +25,7 @@ from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.protocol.messages import Job, RenderAnswer, RenderRequest
 from saltern.fleet.protocol.sealed import SealedFor, seal
 from saltern.fleet.render.pool import RenderPool
-from saltern.fleet.render.sealed import BadPack, packed, purpose_of, unpacked
+from saltern.fleet.render.sealed import BadPack, pack, purpose_of, unpack
 from saltern.fleet.render.sessions import RunSessions, run_name
 from saltern.fleet.render.task import SESSION, RenderResult, RenderTask
 from saltern.fleet.store.database import Connection
@@ -115,7 +115,7 @@ class RenderDesk:
     async def answer(self, id_: str, request: RenderRequest) -> RenderAnswer:
         """Answer a system; the broker guarantees its id."""
         try:
-            known = await self._known(id_, request.jid)
+            known = await self._known_run(id_, request.jid)
             question = _question(request)
             return await self._answer(known, request, question)
         except RefusedQuestion as problem:
@@ -126,9 +126,9 @@ class RenderDesk:
 
     async def answer_host(self, id_: str, question: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         """Answer a system without an agent, over its connection. ``given`` is its pillar in the roster."""
-        request = RenderRequest(nonce="-", jid=str(question.get("jid", "")), question=_packed(question))
+        request = RenderRequest(nonce="-", jid=str(question.get("jid", "")), question=_pack(question))
         try:
-            known = msgspec.structs.replace(await self._known(id_, request.jid), given=given)
+            known = msgspec.structs.replace(await self._known_run(id_, request.jid), given=given)
             run = (request.jid, id_)
             result = await self._result(
                 known, run, _question(request), _name(self._secret, run, known, request)
@@ -140,7 +140,7 @@ class RenderDesk:
             return {"problem": str(problem.diagnostics[0].what)}
         return {"sent": base64.b64encode(result.sent).decode()}
 
-    async def _known(self, id_: str, jid: str) -> _Known:
+    async def _known_run(self, id_: str, jid: str) -> _Known:
         """The system that asks, and its job; kept for a moment, unless something was stored meanwhile."""
         before = self._fresh.get((jid, id_))
         if before is not None and time.monotonic() - before[0] < FRESH:
@@ -168,7 +168,7 @@ class RenderDesk:
         if task is None:
             if len(answers) >= self._most:
                 raise RefusedQuestion(f"it has already made {self._most} requests for this job")
-            task = answers[name] = asyncio.create_task(self._rendered(known, run, question, name))
+            task = answers[name] = asyncio.create_task(self._render(known, run, question, name))
             task.add_done_callback(lambda done: self._on_done(run, name, done))
         return await asyncio.shield(task)
 
@@ -180,10 +180,10 @@ class RenderDesk:
 
     # -- rendering ---------------------------------------------------------------------------------
 
-    async def _rendered(self, known: _Known, run: Run, question: Question, name: str) -> RenderAnswer:
+    async def _render(self, known: _Known, run: Run, question: Question, name: str) -> RenderAnswer:
         result = await self._result(known, run, question, name)
         bound = SealedFor(fleet=self._fleet, system=run[1], purpose=purpose_of(run[0]))
-        box = seal(packed(result.sent), known.system.sealing_key, bound)
+        box = seal(pack(result.sent), known.system.sealing_key, bound)
         if len(box) > LARGEST:
             return RenderAnswer(problem=f"the answer has {len(box):,} bytes, and {LARGEST:,} can be sent")
         return RenderAnswer(sealed=box)
@@ -280,15 +280,15 @@ def _look(connection: Connection, id_: str, jid: str) -> tuple[System | None, As
 
 def _question(request: RenderRequest) -> Question:
     try:
-        return msgspec.msgpack.decode(unpacked(request.question), type=Question)
+        return msgspec.msgpack.decode(unpack(request.question), type=Question)
     except (BadPack, msgspec.DecodeError, RecursionError):
         raise RefusedQuestion("the question is malformed") from None
 
 
-def _packed(question: dict[str, Any]) -> bytes:
+def _pack(question: dict[str, Any]) -> bytes:
     """The question of a worker, as an agent sends it."""
     try:
-        return packed(base64.b64decode(str(question.get("question", "")), validate=True))
+        return pack(base64.b64decode(str(question.get("question", "")), validate=True))
     except binascii.Error:
         return b""
 

@@ -16,11 +16,11 @@ def purpose_of(jid: str) -> str:
     return f"render {jid}"
 
 
-def packed(data: bytes) -> bytes:
+def pack(data: bytes) -> bytes:
     return zlib.compress(data, 1)
 
 
-def unpacked(data: bytes) -> bytes:
+def unpack(data: bytes) -> bytes:
     """What was packed. Raises ``BadPack``."""
     stream = zlib.decompressobj()
     try:

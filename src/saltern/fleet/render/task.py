@@ -96,7 +96,7 @@ class RunRenderers:
         try:
             renderer = self._renderer(task)
         except SalternError as problem:
-            return _failed(problem, [SentProblem(one.code, PILLAR) for one in problem.diagnostics])
+            return _failed_result(problem, [SentProblem(one.code, PILLAR) for one in problem.diagnostics])
         if renderer is None:
             return RenderResult(lacks=SESSION)
         question = msgspec.msgpack.decode(task.question, type=Question)
@@ -110,7 +110,7 @@ class RunRenderers:
         except UnknownBlock as problem:
             return RenderResult(refused=str(problem))
         except CompileError as problem:
-            return _failed(problem, renderer.problems(problem).problems)
+            return _failed_result(problem, renderer.problems(problem).problems)
         return _result(sent, renderer.scopes.get(sent.scope))
 
     def _discard(self, ended: tuple[str, ...]) -> RenderResult:
@@ -177,7 +177,7 @@ def _refuse(value: object) -> object:
     raise _Unsendable(type(value).__name__)
 
 
-def _failed(problem: SalternError, problems: list[SentProblem]) -> RenderResult:
+def _failed_result(problem: SalternError, problems: list[SentProblem]) -> RenderResult:
     out = StringIO()
     show(problem.diagnostics, out)
     sent = msgspec.msgpack.encode(Sent(problems=problems))

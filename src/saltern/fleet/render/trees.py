@@ -57,13 +57,13 @@ class RenderTrees:
         if digest not in self._known or not os.path.isdir(self._known[digest].options["file_tree"]):
             async with self._turn:
                 if digest not in self._known or not os.path.isdir(self._known[digest].options["file_tree"]):
-                    self._known[digest] = await self._made(digest)
+                    self._known[digest] = await self._make_tree(digest)
         return self._known[digest]
 
-    async def _made(self, digest: str) -> RenderTree:
+    async def _make_tree(self, digest: str) -> RenderTree:
         manifests = await self._calls.read(_manifests, digest)
         if manifests is None:
-            raise _lost(digest)
+            raise _lost_error(digest)
         stubs = {
             one.digest for manifest in manifests.values() for one in manifest.entries() if _may_be_stub(one)
         }
@@ -76,7 +76,7 @@ class RenderTrees:
             await files.fetch_entries(filter(_is_wanted, every))
             path = await asyncio.to_thread(_make, files.cache, digest, manifests, texts)
         except (NotFetched, BadManifest) as problem:
-            raise _lost(digest, str(problem)) from None
+            raise _lost_error(digest, str(problem)) from None
         hidden = {
             environment: frozenset(one.path for one in manifest.entries() if one.digest in texts)
             for environment, manifest in manifests.items()
@@ -121,6 +121,6 @@ def _manifests(connection: Connection, digest: str) -> dict[str, Manifest] | Non
     )
 
 
-def _lost(digest: str, why: str = "it is no longer kept") -> OperationError:
+def _lost_error(digest: str, why: str = "it is no longer kept") -> OperationError:
     what = f"the version {digest[:12]} of the files cannot be used: {why}"
     return OperationError(Diagnostic(code="tree-lost", what=what, fix="submit the job again"))

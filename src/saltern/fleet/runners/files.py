@@ -33,19 +33,19 @@ def envs(around: Around, backend: object = None, sources: bool = False) -> list[
 
 
 def _listing(function: str) -> Callable[..., object]:
-    def listed(around: Around, saltenv: str = "base", backend: object = None) -> object:  # noqa: ARG001
+    def list_names(around: Around, saltenv: str = "base", backend: object = None) -> object:  # noqa: ARG001
         """The files, or directories, of an environment."""
         return local_of(around, f"fileserver.{function}").function(
             f"cp.list_{LISTS[function]}", (saltenv,), {}
         )
 
-    return listed
+    return list_names
 
 
 LISTS = {"file_list": "master", "dir_list": "master_dirs", "symlink_list": "master_symlinks"}
 
 
-def _synced(_around: Around, *_args: object, **_kwargs: object) -> list[Any]:
+def _sync(_around: Around, *_args: object, **_kwargs: object) -> list[Any]:
     """Nothing to do: modules are read when they are used."""
     return []
 
@@ -55,5 +55,5 @@ RUNNERS: dict[str, Callable[..., object]] = {
     "fileserver.clear_cache": update,
     "fileserver.envs": envs,
     **{f"fileserver.{name}": _listing(name) for name in LISTS},
-    **{f"saltutil.sync_{name}": _synced for name in KINDS},
+    **{f"saltutil.sync_{name}": _sync for name in KINDS},
 }

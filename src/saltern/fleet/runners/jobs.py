@@ -9,7 +9,7 @@ from typing import Any
 
 from saltern.fleet.client.problems import ControllerError
 from saltern.fleet.runners.ports import Around
-from saltern.fleet.view.outcomes import shape_of, unlabelled
+from saltern.fleet.view.outcomes import shape_of, strip_label
 from saltern.system.clock import stamp
 
 Row = Mapping[str, Any]
@@ -80,7 +80,7 @@ def list_jobs(
     display_progress: bool = False,  # noqa: ARG001
 ) -> dict[str, Any]:
     """The matching jobs, by their numbers."""
-    rows = _listed(around, search_function, search_target)
+    rows = _list_jobs(around, search_function, search_target)
     first, last = _digits(start_time), _digits(end_time)
     return {
         row["jid"]: _listed_shape(row)
@@ -119,11 +119,11 @@ def last_run(
     display_progress: bool = False,  # noqa: ARG001
 ) -> dict[str, Any] | bool:
     """The newest matching job, with its returns; false if there is none."""
-    newest = next(_listed(around, function, target), None)
+    newest = next(_list_jobs(around, function, target), None)
     return print_job(around, newest["jid"]) if newest else False
 
 
-def _listed(around: Around, function: object, target: object) -> Iterator[Row]:
+def _list_jobs(around: Around, function: object, target: object) -> Iterator[Row]:
     functions, targets = _patterns(function), _patterns(target)
     for row in around.ask.jobs.list():
         if _fits(row["function"], functions) and _fits(row["target"], targets):
@@ -155,7 +155,7 @@ def _detail(around: Around, jid: str) -> dict[str, Any]:
     states = shape_of(job["function"]) == "states"
     answers = {
         row["system"]: {
-            "return": unlabelled(job["function"], row.get("body")),
+            "return": strip_label(job["function"], row.get("body")),
             "retcode": row["exit_code"],
             "success": row["status"] == "returned",
             **({"out": "highstate"} if states else {}),

@@ -35,7 +35,7 @@ def list_keys(around: Around, match: str) -> Keys:
 
 def name_match(around: Around, match: str) -> Keys:
     """The keys whose systems match a glob, by their state."""
-    return _fitting(around, match, LABELS)
+    return _matching_keys(around, match, LABELS)
 
 
 def accept(around: Around, match: str, include_rejected: bool = False, include_denied: bool = False) -> Keys:
@@ -91,7 +91,7 @@ def _keys(around: Around) -> Keys:
     return {label: sorted(ids) for label, ids in found.items()}
 
 
-def _fitting(around: Around, match: object, states: Iterable[str]) -> Keys:
+def _matching_keys(around: Around, match: object, states: Iterable[str]) -> Keys:
     known = _keys(around)
     patterns = [str(one) for one in match] if isinstance(match, list) else str(match).split(",")
     found = {
@@ -107,7 +107,7 @@ def _decide(
     """Decide about the matching keys; return those that were changed, with their new states."""
     names = {label: state for state, label in LABELS.items()}
     done: list[str] = []
-    for label, ids in _fitting(around, match, list(states)).items():
+    for label, ids in _matching_keys(around, match, list(states)).items():
         for system in ids:
             decide(around, system, names[label])
             done.append(system)

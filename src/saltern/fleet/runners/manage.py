@@ -63,12 +63,12 @@ def versions(around: Around) -> dict[str, Any]:
     """The versions of the connected agents, compared with that of the controller."""
     found: dict[str, Any] = {"Master": __version__}
     for row in around.ask.systems.list(state="accepted"):
-        label = "Minion offline" if not row["online"] else _compared(row["version"])
+        label = "Minion offline" if not row["online"] else _compare_version(row["version"])
         found.setdefault(label, {})[row["id"]] = row["version"] if row["online"] else False
     return found
 
 
-def _compared(version: str) -> str:
+def _compare_version(version: str) -> str:
     def key(text: str) -> list[tuple[int, str]]:
         return [(int(part), "") if part.isdigit() else (0, part) for part in text.split(".")]
 
@@ -78,14 +78,14 @@ def _compared(version: str) -> str:
 
 
 def _by_presence(online: bool) -> Callable[..., Any]:
-    def listed(around: Around, subset: object = None, show_ip: bool = False) -> Any:
+    def list_systems(around: Around, subset: object = None, show_ip: bool = False) -> Any:
         """The systems that are connected or away, by what the controller has last seen."""
         wanted = None if subset is None else subset if isinstance(subset, list) else str(subset).split(",")
         rows = [row for row in around.ask.systems.list(state="accepted") if row["online"] is online]
         ids = sorted(row["id"] for row in rows if wanted is None or row["id"] in wanted)
         return {id_: _address(around, id_) for id_ in ids} if show_ip else ids
 
-    return listed
+    return list_systems
 
 
 def _address(around: Around, system: str) -> str:

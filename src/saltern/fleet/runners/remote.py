@@ -46,7 +46,7 @@ def execute(
     """Call a function on the systems of a target; return what each connected one returned."""
     found: dict[str, Any] = {}
 
-    def heard(one: SystemReturn) -> None:
+    def hear(one: SystemReturn) -> None:
         if one.has_value:
             found[one.system] = one.value
         elif not one.is_away:
@@ -61,11 +61,11 @@ def execute(
         returners=returner_names(ret),
         return_options=return_options(ret_config, ret_kwargs),
     )
-    return call_systems(around, call, found, heard)
+    return call_systems(around, call, found, hear)
 
 
 def call_systems(around: Around, call: RemoteCall, found: dict[str, Any], heard: Any) -> dict[str, Any]:
-    """Make a call; ``heard`` puts the results into ``found``. Raises ``OperationError``."""
+    """Make a call; ``hear`` puts the results into ``found``. Raises ``OperationError``."""
     calls = RemoteCalls(lambda: nullcontext(around.ask), around.jid)
     try:
         calls.call(call, f"{around.jid}/{around.token}" if around.token else uuid4().hex, heard)

@@ -44,18 +44,18 @@ def run_runner(
     to, ``local`` the process. Raises ``OperationError``."""
     around = Around(ask=ask, jid=jid, token=token, local=local)
     own = local.runner(name) if local is not None else None
-    found = own or _found(RUNNERS, name)
+    found = own or _find(RUNNERS, name)
     if found is None:
         raise _unknown("runner", RUNNERS, name)
-    return _called(name, found, () if own else (around,), args, kwargs)
+    return _call(name, found, () if own else (around,), args, kwargs)
 
 
 def run_wheel(name: str, args: Sequence[object], kwargs: Mapping[str, object], ask: Client) -> object:
     """What a wheel function answers. Raises ``OperationError``."""
-    found = _found(WHEEL, name)
+    found = _find(WHEEL, name)
     if found is None:
         raise _unknown("wheel function", WHEEL, name)
-    return _called(name, found, (Around(ask=ask),), args, kwargs)
+    return _call(name, found, (Around(ask=ask),), args, kwargs)
 
 
 def names(table: Mapping[str, str] = RUNNERS) -> list[str]:
@@ -74,11 +74,11 @@ def unknown_name(kind: str, name: str) -> str:
 
 def about(name: str, table: Mapping[str, str] = RUNNERS) -> str:
     """The first line of its documentation."""
-    found = _found(table, name)
+    found = _find(table, name)
     return (inspect.getdoc(found) or "").partition("\n")[0] if found else ""
 
 
-def _found(table: Mapping[str, str], name: str) -> Runner | None:
+def _find(table: Mapping[str, str], name: str) -> Runner | None:
     return _functions(table, name.partition(".")[0]).get(name)
 
 
@@ -90,7 +90,7 @@ def _functions(table: Mapping[str, str], key: str) -> Mapping[str, Runner]:
     return {name: one for name, one in functions.items() if name.partition(".")[0] == key}
 
 
-def _called(
+def _call(
     name: str,
     function: Runner,
     first: Sequence[object],

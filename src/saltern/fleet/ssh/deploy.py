@@ -35,7 +35,7 @@ async def deploy(host: Host, reach: Reach, how: Deployment, token: str = "") -> 
         async with reach.limits.room(host):
             session = await open_session(host, reach.transport, reach.secrets)
             try:
-                problem = await _deployed(host, session, reach, how, token)
+                problem = await _deploy(host, session, reach, how, token)
             finally:
                 await session.close()
     except Unreached as found:
@@ -57,7 +57,7 @@ def deploy_on(hosts: Sequence[Host], reach: Reach, how: Deployment, token: str) 
     return {host.id: done for host, done in zip(hosts, asyncio.run(main()), strict=True)}
 
 
-async def _deployed(host: Host, session: Session, reach: Reach, how: Deployment, token: str) -> str:
+async def _deploy(host: Host, session: Session, reach: Reach, how: Deployment, token: str) -> str:
     await enter(session, reach.bundles)
     head = {"id": host.id, "directory": how.directory, "start": how.start, "wait": how.wait}
     if how.remove:

@@ -149,7 +149,7 @@ class Drive:
         return Done(status="failed", why=why, code=2, problem=problem.kind)
 
     async def _attempt(self) -> Done:
-        async with self._reach.limits.room(self._host), self._opened() as session:
+        async with self._reach.limits.room(self._host), self._open() as session:
             self._session = session
             await enter(session, self._reach.bundles, self._say)
             tree = self._work.tree
@@ -168,7 +168,7 @@ class Drive:
             self._on_progress("preparing", {"state": state})
 
     @asynccontextmanager
-    async def _opened(self) -> AsyncIterator[Session]:
+    async def _open(self) -> AsyncIterator[Session]:
         self._say("connecting")
         session = await open_session(self._host, self._reach.transport, self._reach.secrets)
         try:
@@ -180,7 +180,7 @@ class Drive:
         while True:
             frame = await session.receive()
             if frame.head.get("is") == "done":
-                return _done(frame)
+                return _read_done(frame)
             if frame.head.get("is") == "lost":
                 why = frame.head.get("why") or "its worker was killed, and the function is not repeated"
                 return Done(status="indeterminate", why=why, code=2)
@@ -266,7 +266,7 @@ def target_for(found: Introduction) -> Target:
     return target_of(found.python, found.machine, found.libc, found.code)
 
 
-def _done(frame: Frame) -> Done:
+def _read_done(frame: Frame) -> Done:
     head = frame.head
     code = int(head.get("code", 0))
     return Done(

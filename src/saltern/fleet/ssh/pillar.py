@@ -77,7 +77,7 @@ class HostPillar:
 
     def known(self, host: Host) -> str | None:
         """The pillar of a host if nothing has to be compiled for it."""
-        return _packed(of_roster(host)) if self._sources.is_empty else None
+        return _pack(of_roster(host)) if self._sources.is_empty else None
 
     async def answer(self, host: Host, question: dict[str, Any]) -> dict[str, Any]:
         """The answer to a worker on the host that asks for its pillar: the pillar, or why there is none."""
@@ -98,7 +98,7 @@ class HostPillar:
             return {"problem": result.problem}
         compiled = msgspec.msgpack.decode(result.data, strict=False)
         merged = merge(compiled, of_roster(host), strategy="smart", merge_lists=False)
-        return {"pillar": _packed(merged), "warnings": result.warnings}
+        return {"pillar": _pack(merged), "warnings": result.warnings}
 
     async def close(self) -> None:
         await self._pool.close()
@@ -110,5 +110,5 @@ def of_roster(host: Host) -> dict[str, Any]:
     return {**({"roster": known} if host.variables or host.groups else {}), **host.pillar}
 
 
-def _packed(pillar: object) -> str:
+def _pack(pillar: object) -> str:
     return base64.b64encode(msgspec.msgpack.encode(pillar, enc_hook=dict)).decode()

@@ -44,7 +44,7 @@ class HostRender:
             asked = msgspec.msgpack.decode(data, type=Question)
         except (ValueError, msgspec.DecodeError, RecursionError):
             return {"problem": MALFORMED}
-        known = await self._known(host)
+        known = await self._known_blocks(host)
         if asked.name and asked.name not in self._tree.hidden.get(asked.env, ()):
             return {"problem": f"{asked.name!r} is not rendered here"}
         if asked.scope and asked.scope not in known:
@@ -60,7 +60,7 @@ class HostRender:
             known[name] = result.scope
         return {"sent": base64.b64encode(result.sent).decode()}
 
-    async def _known(self, host: Host) -> dict[str, bytes]:
+    async def _known_blocks(self, host: Host) -> dict[str, bytes]:
         """The blocks of a host, with those that another command of the same job has kept."""
         if host.id not in self._scopes:
             self._scopes[host.id] = await asyncio.to_thread(self._kept.of, host.id)

@@ -43,11 +43,11 @@ class Passwords:
     async def _from_command(self, host: Host, password: Password) -> str:
         async with self._lock:
             if password.command not in self._printed:
-                self._printed[password.command] = await _printed(host, password.command)
+                self._printed[password.command] = await _command_output(host, password.command)
             return self._printed[password.command]
 
 
-async def _printed(host: Host, command: str) -> str:
+async def _command_output(host: Host, command: str) -> str:
     """The first line that a command of the roster's owner prints."""
     process = await asyncio.create_subprocess_shell(
         command,

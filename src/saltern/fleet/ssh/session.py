@@ -52,7 +52,7 @@ class Session:
         """The next frame. Raises ``Unreached`` if the channel has ended."""
         frame = await self._frames.receive()
         if frame is None:
-            raise await _ended(self._channel)
+            raise await _end_reason(self._channel)
         return frame
 
     async def ask(self, head: dict[str, Any], body: bytes = b"") -> Frame:
@@ -83,7 +83,7 @@ async def _open_session(host: Host, transport: Transport, secrets: Secrets) -> S
         async with asyncio.timeout(ANSWER_LIMIT):
             frame = await frames.receive()
         if frame is None:
-            raise await _ended(channel)
+            raise await _end_reason(channel)
         return Session(host, channel, frames, _introduction(frame))
     except TimeoutError:
         await channel.kill()
@@ -130,14 +130,14 @@ async def _until_mark(channel: Channel) -> bytes:
     while MARK not in read:
         data = await channel.read(65_536)
         if not data:
-            raise await _ended(channel, read.decode("utf-8", "replace"))
+            raise await _end_reason(channel, read.decode("utf-8", "replace"))
         read += data
         if len(read) > MOST_NOISE:
             raise Unreached("garbage", read[:200].decode("utf-8", "replace"))
     return bytes(read[read.index(MARK) + len(MARK) :])
 
 
-async def _ended(channel: Channel, printed: str = "") -> Unreached:
+async def _end_reason(channel: Channel, printed: str = "") -> Unreached:
     ended = await channel.wait()
     said = f"{ended.errors}\n{printed}"
     return Unreached(classify(ended.code, said), said)

@@ -83,7 +83,7 @@ def local_tree(roots: Mapping[str, Sequence[str]], state: str) -> LocalTree:
     found = scan(roots, StatCache(state))
     hidden = hidden_entries(found, MARKED, Marks())
     if hidden:
-        found = _concealed(found, hidden)
+        found = _conceal(found, hidden)
     encoded = {environment: encode(manifest) for environment, manifest in found.manifests.items()}
     digests = {environment: digest_of(data) for environment, data in encoded.items()}
     index = encode(make_index(digests))
@@ -99,7 +99,7 @@ def local_tree(roots: Mapping[str, Sequence[str]], state: str) -> LocalTree:
     )
 
 
-def _concealed(found: Scan, hidden: Mapping[str, set[str]]) -> Scan:
+def _conceal(found: Scan, hidden: Mapping[str, set[str]]) -> Scan:
     """The scan with stubs in place of files that are rendered here."""
     words: dict[str, str] = {}
     needed = hidden_files(found, hidden, MARKED, words)

@@ -49,7 +49,7 @@ class HostTurns:
         called_off = asyncio.create_task(self._cancelled.wait())
         running: set[asyncio.Task[Any]] = set()
         try:
-            while self._held():
+            while self._held_systems():
                 for system in self._next():
                     running.add(asyncio.create_task(self._begin(system)))
                 waited = {one for one in running if not one.done()} | {called_off}
@@ -58,21 +58,21 @@ class HostTurns:
             called_off.cancel()
             await asyncio.gather(*running)
 
-    def _held(self) -> list[str]:
+    def _held_systems(self) -> list[str]:
         return [system for system, row in self._rows.items() if row["status"] == HELD]
 
     def _next(self) -> tuple[str, ...]:
         """The hosts whose turn it is now; those that never get one are ended."""
         if self._cancelled.is_set():
-            self._stop(self._held(), "cancelled", "cancelled before it began")
+            self._stop(self._held_systems(), "cancelled", "cancelled before it began")
         rows = [Standing(system, row["status"], row["updated"]) for system, row in self._rows.items()]
         turns = decide_turns(self._batch, rows, (), time.time())
         if turns.stop:
-            self._stop(self._held(), turns.stop, turns.why)
+            self._stop(self._held_systems(), turns.stop, turns.why)
         return turns.begin
 
     def _rest(self) -> float | None:
         """Seconds until the next turn that does not depend on the end of a host; None if there is none."""
         now = time.time()
         ends = (row["updated"] + self._batch.wait for row in self._rows.values() if row["status"] in ENDS)
-        return min((end - now for end in ends if end > now), default=None) if self._held() else 0.0
+        return min((end - now for end in ends if end > now), default=None) if self._held_systems() else 0.0

@@ -30,11 +30,11 @@ def claim(connection: Connection, user: str, token: str, request: str, now: floa
         with connection.begin_nested():
             connection.execute(insert(ANSWERS).values(row))
     except IntegrityError:
-        return _taken(connection, user, token, request, now)
+        return _take(connection, user, token, request, now)
     return None
 
 
-def _taken(connection: Connection, user: str, token: str, request: str, now: float) -> Kept | None:
+def _take(connection: Connection, user: str, token: str, request: str, now: float) -> Kept | None:
     this = (ANSWERS.c.user == user, ANSWERS.c.token == token)
     row = connection.execute(select(ANSWERS).where(*this).with_for_update()).one()
     if row.status == 0 and row.request == request and row.made_at <= now - CLAIM:

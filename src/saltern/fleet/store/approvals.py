@@ -67,7 +67,7 @@ def approvals(connection: Connection, now: float, *, state: str = "", limit: int
         query = query.where(APPROVALS.c.state == state)
     rows = connection.execute(query).all()
     votes = _votes(connection, [row.id for row in rows])
-    return [_made(row, votes.get(row.id, ()), now) for row in rows]
+    return [_make_approval(row, votes.get(row.id, ()), now) for row in rows]
 
 
 def is_open(now: float) -> ColumnElement[bool]:
@@ -105,7 +105,7 @@ def change_state(connection: Connection, id_: str, before: str, after: str) -> b
 
 
 def _approval(connection: Connection, row: Any, now: float) -> Approval:
-    return _made(row, _votes(connection, [row.id]).get(row.id, ()), now)
+    return _make_approval(row, _votes(connection, [row.id]).get(row.id, ()), now)
 
 
 def _votes(connection: Connection, approvals: Sequence[str]) -> dict[str, list[Vote]]:
@@ -117,7 +117,7 @@ def _votes(connection: Connection, approvals: Sequence[str]) -> dict[str, list[V
     return found
 
 
-def _made(row: Any, votes: Sequence[Vote], now: float) -> Approval:
+def _make_approval(row: Any, votes: Sequence[Vote], now: float) -> Approval:
     names = [name for name in Approval.__struct_fields__ if name != "votes"]
     values = {name: getattr(row, name) for name in names}
     values["systems"] = msgspec.json.decode(values["systems"], type=tuple[str, ...])

@@ -47,7 +47,7 @@ def with_reason(work: Callable[[Connection], T]) -> Callable[[Connection], T]:
     return run if reason is not None else work
 
 
-def reasoned(detail: Mapping[str, object]) -> Mapping[str, object]:
+def add_reason(detail: Mapping[str, object]) -> Mapping[str, object]:
     """A detail with the reason that was given, unless it has one of its own."""
     reason = REASON.get()
     if reason is None or not reason.text or "reason" in detail or "why" in detail:
@@ -78,7 +78,7 @@ def append(connection: Connection, who: str, action: str, detail: Mapping[str, o
     """Add a row. ``detail`` holds no secrets: it is shown to everyone who may read the audit."""
     serialize(connection, "audit")
     last = head(connection)
-    data = msgspec.json.encode(reasoned(detail), order="sorted")
+    data = msgspec.json.encode(add_reason(detail), order="sorted")
     entry = _entry(last, now, who, action, data)
     connection.execute(insert(AUDIT).values(msgspec.structs.asdict(entry)))
     return Head(entry.number, entry.digest)

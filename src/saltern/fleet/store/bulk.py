@@ -83,7 +83,7 @@ def run_for_each(
 ) -> None:
     """Run a statement that is made once, with the parameters of each row as the driver takes them."""
     if rows:
-        text, order = _compiled(connection.dialect, statement)
+        text, order = _compile(connection.dialect, statement)
         given: Any = [tuple(map(row.__getitem__, order)) for row in rows] if order else [*map(dict, rows)]
         connection.exec_driver_sql(text, given)
 
@@ -100,7 +100,7 @@ def _defaults(table: Table) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _compiled(dialect: Dialect, statement: Insert | Update) -> tuple[str, tuple[str, ...]]:
+def _compile(dialect: Dialect, statement: Insert | Update) -> tuple[str, tuple[str, ...]]:
     """The text, and the order of its parameters; none if they are given by name."""
     compiled: Any = statement.compile(dialect=dialect)
     return str(compiled), tuple(compiled.positiontup or ())

@@ -90,14 +90,14 @@ def returned_orders(connection: Connection, limit: int = MOST) -> list[Returned]
     """Orders whose jobs have ended, and whose results were not processed yet."""
     waiting = CHAIN_OUTBOX.c.acked.is_(None) & CHAIN_OUTBOX.c.jid.is_not(None)
     query = _orders_with_targets().where(waiting, TARGETS.c.status.in_(ENDS))
-    return _returned(connection, query.order_by(CHAIN_OUTBOX.c.number).limit(limit))
+    return _read_returned(connection, query.order_by(CHAIN_OUTBOX.c.number).limit(limit))
 
 
 def late_orders(connection: Connection, limit: int = MOST) -> list[Returned]:
     """Orders that the controller ended by assumption, and whose systems have reported since."""
     guessed = CHAIN_OUTBOX.c.acked.is_not(None) & CHAIN_OUTBOX.c.answer.in_(GUESSED)
     query = _orders_with_targets().where(guessed, TARGETS.c.status.in_(("returned", "failed")))
-    return _returned(connection, query.limit(limit))
+    return _read_returned(connection, query.limit(limit))
 
 
 def _orders_with_targets() -> Select[Any]:
@@ -110,7 +110,7 @@ def _orders_with_targets() -> Select[Any]:
     )
 
 
-def _returned(connection: Connection, query: Select[Any]) -> list[Returned]:
+def _read_returned(connection: Connection, query: Select[Any]) -> list[Returned]:
     names = Returned.__struct_fields__
     return [Returned(**{name: getattr(row, name) for name in names}) for row in connection.execute(query)]
 

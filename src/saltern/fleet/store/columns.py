@@ -22,5 +22,5 @@ DIGEST = String(64)
 NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
-def required(name: str, kind: object, **options: object) -> Column[object]:
+def required_column(name: str, kind: object, **options: object) -> Column[object]:
     return Column(name, kind, nullable=False, **options)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ def copy_database(source: Database, target: Database) -> dict[str, int]:
         counts = {table.name: _count(old, table) for table in METADATA.sorted_tables}
         wrong = [table.name for table in METADATA.sorted_tables if _count(new, table) != counts[table.name]]
         if wrong:
-            raise _refused(
+            raise _refusal(
                 f"not all rows of {', '.join(wrong)} arrived", "stop all controllers, and try again"
             )
     return counts
@@ -37,7 +37,7 @@ def _check_empty(connection: Connection) -> None:
     used = [table.name for table in METADATA.sorted_tables if _count(connection, table)]
     if used:
         what = f"the database that is to be filled is not empty: it has rows in {', '.join(used)}"
-        raise _refused(what, "name an empty database, or drop and create that one")
+        raise _refusal(what, "name an empty database, or drop and create that one")
 
 
 def _pages(connection: Connection, table: Table) -> Iterator[list[dict[str, object]]]:
@@ -65,5 +65,5 @@ def _count(connection: Connection, table: Table) -> int:
     return int(connection.scalar(select(func.count()).select_from(table)) or 0)
 
 
-def _refused(what: str, fix: str) -> OperationError:
+def _refusal(what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code="database-copy", what=what, fix=fix))

@@ -47,20 +47,20 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._explained(), self.engine.connect() as connection:
+        with self._explain_errors(), self.engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that is committed at the end of the block, or rolled back if it raises."""
-        with self._explained(), self._writing.begin() as connection:
+        with self._explain_errors(), self._writing.begin() as connection:
             yield connection
 
     def close(self) -> None:
         self.engine.dispose()
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except DatabaseError as problem:

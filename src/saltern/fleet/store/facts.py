@@ -36,12 +36,12 @@ def census(connection: Connection) -> Census:
     others = everyone.where(or_(state < "accepted", state > "accepted"))  # an index finds them, not a scan
     facts = select(FACTS.c.system, func.substr(FACTS.c.digest, 1, 24).label("digest"))
     all_, not_accepted, systems, digests = (
-        str(text or "") for query in (everyone, others, facts) for text in _joined(connection, query)
+        str(text or "") for query in (everyone, others, facts) for text in _join_columns(connection, query)
     )
     return all_, not_accepted, systems, digests
 
 
-def _joined(connection: Connection, query: Select[Any]) -> Sequence[Any]:
+def _join_columns(connection: Connection, query: Select[Any]) -> Sequence[Any]:
     """Each column of a query as one text. SQLite reads an index in its order; PostgreSQL has another order
     after each write, and is asked to sort.
     """

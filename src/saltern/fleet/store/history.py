@@ -88,12 +88,12 @@ def counts_over_time(
     span = msgspec.structs.replace(wanted, since=since, until=until)
     width = max(until - since, 1e-9) / parts
     found: dict[str, list[int]] = {}
-    for kind, part, number in _counted(connection, span, since, width):
+    for kind, part, number in _count_events(connection, span, since, width):
         found.setdefault(kind, [0] * parts)[max(0, min(parts - 1, int(part)))] += int(number)
     return found
 
 
-def _counted(connection: Connection, span: Wanted, since: float, width: float) -> Iterable[Any]:
+def _count_events(connection: Connection, span: Wanted, since: float, width: float) -> Iterable[Any]:
     """Kind, part of the time, number. The database counts, unless a pattern has to be matched tag by tag."""
     begin = func.substr(EVENTS.c.tag, 1, LONGEST)
     place = (EVENTS.c.at - since) / width

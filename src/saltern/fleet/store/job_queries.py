@@ -119,7 +119,7 @@ def work_of(connection: Connection, system: str, now: float, limit: int = 100) -
     return [Work(_JOBS.decode(work), float(expires)) for work, expires in connection.execute(query)]
 
 
-def cancelled(connection: Connection, running: Iterable[str]) -> list[str]:
+def cancelled_jobs(connection: Connection, running: Iterable[str]) -> list[str]:
     """The given jobs that were cancelled."""
     query = select(JOBS.c.jid).where(JOBS.c.jid.in_([*running]), JOBS.c.cancelled_at.is_not(None))
     return sorted(str(jid) for jid in connection.scalars(query))

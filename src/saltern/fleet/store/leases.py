@@ -40,7 +40,7 @@ def take(connection: Connection, name: str, holder: str, seconds: float) -> int 
     return fence
 
 
-def held(connection: Connection, name: str) -> tuple[int, bool]:
+def lease_holder(connection: Connection, name: str) -> tuple[int, bool]:
     """The fence of a lease, and whether a controller holds it now."""
     row = connection.execute(select(LEASES).where(LEASES.c.name == name)).one_or_none()
     return (int(row.fence), row.expires > database_time(connection)) if row is not None else (0, False)

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from saltern.fleet.store.columns import DIGEST, ID, JID, METADATA, NUMBER, WORD
-from saltern.fleet.store.columns import required as _required
+from saltern.fleet.store.columns import required_column as _required
 
 REACTIONS = Table(
     "reactions",

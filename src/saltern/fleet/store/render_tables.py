@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Double, LargeBinary, Table, UniqueConstraint
 
 from saltern.fleet.store.columns import DIGEST, ID, JID, METADATA, WORD
-from saltern.fleet.store.columns import required as _required
+from saltern.fleet.store.columns import required_column as _required
 
 HIDDEN_FILES = Table(
     "hidden_files",

@@ -94,7 +94,7 @@ def standings(connection: Connection, system: str, jids: Sequence[str]) -> dict[
     }
 
 
-def begun(connection: Connection, system: str) -> dict[str, Standing]:
+def begun_jobs(connection: Connection, system: str) -> dict[str, Standing]:
     """The jobs that an agent was given and has not ended, as far as is known. The one that has installed it
     over SSH is none of its own."""
     query = (

@@ -43,7 +43,7 @@ def _run(program: str, url: URL, *arguments: str) -> None:
     """A program of PostgreSQL. The password is passed in the environment, since command lines are public."""
     found = shutil.which(program)
     if found is None:
-        raise _failed(f"{program} is not installed", "install the client programs of PostgreSQL")
+        raise _snapshot_error(f"{program} is not installed", "install the client programs of PostgreSQL")
     plain = url.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
     environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}
     done = subprocess.run(
@@ -57,8 +57,8 @@ def _run(program: str, url: URL, *arguments: str) -> None:
     )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise _failed(f"{program} failed: {last}", "check the address and the rights")
+        raise _snapshot_error(f"{program} failed: {last}", "check the address and the rights")
 
 
-def _failed(what: str, fix: str) -> OperationError:
+def _snapshot_error(what: str, fix: str) -> OperationError:
     return OperationError(Diagnostic(code="database-snapshot", what=what, fix=fix))

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from saltern.fleet.store import access_tables, calendar_tables, chain_tables, reactor_tables, render_tables
 from saltern.fleet.store.columns import DIGEST, ID, JID, METADATA, NUMBER, WORD
-from saltern.fleet.store.columns import required as _required
+from saltern.fleet.store.columns import required_column as _required
 
 __all__ = ["METADATA"]
 ACCESS = access_tables.TABLES  # operators, their credentials, the policy: part of METADATA

@@ -99,6 +99,6 @@ LISTS: dict[str, Listing] = {
 }
 
 
-def listed(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
+def list_lines(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
     """A list by the table ``LISTS``; a sentence if it is empty."""
     return listed_by(LISTS[name], rows, now, width)

@@ -170,7 +170,7 @@ def say_problem(board: Board, system: str, why: str) -> list[Said]:
 
 def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
     if notice.status == "queued" and notice.why and row.status in ("queued", "sent"):
-        return _unreached(board, row, notice, now)
+        return _mark_unreached(board, row, notice, now)
     if not _moves(row.status, notice.status):
         return []
     row.status, row.why, row.back_by = notice.status, notice.why, notice.back_by
@@ -182,10 +182,10 @@ def _status(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> 
     row.exit_code, row.changed = notice.exit_code, notice.changed
     row.failed = max(row.failed, notice.failed)
     why, about = split_failures(row.why)
-    return [*_ended(board, row, why), *(Said("down", safe_line(f"{row.id}: {line}")) for line in about)]
+    return [*_mark_ended(board, row, why), *(Said("down", safe_line(f"{row.id}: {line}")) for line in about)]
 
 
-def _unreached(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
+def _mark_unreached(board: Board, row: SystemRow, notice: StatusChanged, now: float) -> list[Said]:
     """Mark a system as away: the job waits for it, but followers of the job do not."""
     known = row.id in board.away
     row.status, row.why = "queued", notice.why
@@ -209,7 +209,7 @@ def _down(row: SystemRow, now: float) -> list[Said]:
     return [Said("down", safe_line(f"{row.id}: goes down{back}"))]
 
 
-def _ended(board: Board, row: SystemRow, why: str) -> list[Said]:
+def _mark_ended(board: Board, row: SystemRow, why: str) -> list[Said]:
     if row.status == GOOD:
         return _well(board, row) if len(board.rows) <= FEW else []
     if row.status == "failed" and row.reported:

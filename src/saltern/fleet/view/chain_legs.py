@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import json
 
 from saltern.fleet.view.details import heading
-from saltern.fleet.view.groups import grouped, summary, without_name
+from saltern.fleet.view.groups import group_systems, summary, without_name
 from saltern.fleet.view.outcomes import Outcome
 from saltern.fleet.view.words import count
 from saltern.report.colours import painter
@@ -28,7 +28,7 @@ def chain_legs(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[
     """Grouped legs, then the systems without an answer, then the counts."""
     paint = painter(options.colour)
     legs = [(one, one.system) for one in outcomes if is_leg(one.value)]
-    for one, systems in grouped(legs, _compared):
+    for one, systems in group_systems(legs, _comparison_key):
         status = leg_status(one.value)
         title = f"{heading(systems, options.width)} {status}"
         yield paint(title, COLOURS.get(status, "red"))
@@ -52,7 +52,7 @@ def _rows(value: Any) -> list[dict[str, Any]]:
     return [row for row in value["steps"] if isinstance(row, dict)]
 
 
-def _compared(one: Outcome, system: str) -> object:
+def _comparison_key(one: Outcome, system: str) -> object:
     shown = [[row.get(key) for key in COMPARED] for row in _rows(one.value)]
     text = json.encode([leg_status(one.value), shown], order="deterministic").decode()
     return without_name(text, system)

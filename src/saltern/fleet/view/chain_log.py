@@ -49,7 +49,7 @@ def marked_lines(stream: str, text: str) -> Iterator[str]:
         yield f"{MARKS.get(stream, '|')} {line}".rstrip()
 
 
-def added(before: str, after: str, grown: int) -> str:
+def added_text(before: str, after: str, grown: int) -> str:
     """The new part of a text that has grown by this many characters, of which only the end may be stored. It
     begins with ``…`` if something in between is lost.
     """

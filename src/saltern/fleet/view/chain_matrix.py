@@ -72,7 +72,7 @@ def only_away(matrix: Row) -> list[str]:
     return [row["system"] for row in left] if left and all(row["away"] for row in left) else []
 
 
-def counted(rows: Sequence[Row]) -> str:
+def count_statuses(rows: Sequence[Row]) -> str:
     """``4 systems: 1 failed, 3 succeeded``."""
     return f"{count(len(rows), 'system')}: {statuses(rows)}"
 
@@ -105,14 +105,14 @@ def matrix_lines(
     inset = min(max((columns(safe_line(row["system"])) for row in matrix["rows"]), default=6), WIDEST)
     head, places = _head([safe_line(action) for action in matrix["actions"]], inset, width)
     room = height - len(top) - len(head) - len(below) - 2
-    rows = _chosen(matrix["rows"], max(room, 1) if height else 0)
+    rows = _shown_rows(matrix["rows"], max(room, 1) if height else 0)
     lines = [
         paint(cut(_line(row, inset, places, marks), width - 1), COLOURS.get(row["status"], ""))
         for row in rows
     ]
-    if hidden := _hidden(matrix["rows"], rows):
+    if hidden := _hidden_rows(matrix["rows"], rows):
         lines.append(f"{'...' if plain else '…'} and {len(hidden)} more: {statuses(hidden)}")
-    return [*top, *head, *lines, counted(matrix["rows"]), *(cut(line, width - 1) for line in below)]
+    return [*top, *head, *lines, count_statuses(matrix["rows"]), *(cut(line, width - 1) for line in below)]
 
 
 def _head(actions: Sequence[str], inset: int, width: int) -> tuple[list[str], list[int]]:
@@ -146,7 +146,7 @@ def _line(row: Row, inset: int, places: Sequence[int], marks: Mapping[str, str])
     return text.rstrip()
 
 
-def _chosen(rows: Sequence[Row], room: int) -> list[Row]:
+def _shown_rows(rows: Sequence[Row], room: int) -> list[Row]:
     if not room or len(rows) <= room:
         return list(rows)
     first = sorted(rows, key=lambda row: RANK.get(shown_state(row), 0))[: max(room, 1)]
@@ -154,7 +154,7 @@ def _chosen(rows: Sequence[Row], room: int) -> list[Row]:
     return [row for row in rows if row["system"] in kept]
 
 
-def _hidden(rows: Sequence[Row], shown: Sequence[Row]) -> list[Row]:
+def _hidden_rows(rows: Sequence[Row], shown: Sequence[Row]) -> list[Row]:
     known = {row["system"] for row in shown}
     return [row for row in rows if row["system"] not in known]
 

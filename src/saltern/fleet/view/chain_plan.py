@@ -10,7 +10,7 @@ from msgspec import ValidationError, convert, json
 
 from saltern.fleet.view.chain_run import shown_inputs
 from saltern.fleet.view.details import COMPARED, heading
-from saltern.fleet.view.groups import grouped, without_name
+from saltern.fleet.view.groups import group_systems, without_name
 from saltern.fleet.view.words import count, moment, names, span
 from saltern.report.colours import painter
 from saltern.report.foreseen import Foreseen
@@ -37,17 +37,17 @@ def plan_lines(plan: Row, options: OutputOptions, now: float) -> Iterator[str]:
         yield f"  inputs {shown_inputs(plan['inputs'])}"
     if plan["waiting"]:
         yield f"  waits for the dry run of {names(plan['waiting'])}"
-    for row, systems in grouped([(one, one["system"]) for one in plan["systems"]], _compared):
+    for row, systems in group_systems([(one, one["system"]) for one in plan["systems"]], _comparison_key):
         yield ""
         yield paint(heading(systems, options.width), "bold")
-        if len(systems) > 1 and "\0" in str(_compared(row, row["system"])):
+        if len(systems) > 1 and "\0" in str(_comparison_key(row, row["system"])):
             yield paint(f"    (as it is for {safe_line(row['system'])})", "grey")
         yield from _steps(row["steps"], options)
     yield ""
-    yield from _unplanned(plan, paint)
+    yield from _unplanned_lines(plan, paint)
     yield from _reboots(plan)
     yield from _duration(plan["estimate"])
-    yield paint(counted(plan), "bold")
+    yield paint(count_systems(plan), "bold")
 
 
 def _title(plan: Row) -> str:
@@ -60,7 +60,7 @@ def _target(plan: Row) -> str:
     return f"{safe_line(plan['target'])}{pinned}"
 
 
-def _compared(row: Row, system: str) -> object:
+def _comparison_key(row: Row, system: str) -> object:
     """What two systems must have in common to be shown together, without names and locations of states."""
     steps = [
         [step["action"], step["would"], step["comment"] if step["would"] == "fail" else "", step["reboot"]]
@@ -100,9 +100,9 @@ def _states(step: Row, options: OutputOptions) -> Iterator[str]:
         yield f"and {count(step['left_out'], 'state')} more"
 
 
-def _unplanned(plan: Row, paint: Any) -> Iterator[str]:
+def _unplanned_lines(plan: Row, paint: Any) -> Iterator[str]:
     pairs = [(why, system) for system, why in plan["unplanned"].items()]
-    for why, systems in grouped(pairs, lambda one, system: without_name(one, system)):
+    for why, systems in group_systems(pairs, lambda one, system: without_name(one, system)):
         yield paint(f"{names(systems)}: could not be planned: {safe_line(why)}", "red")
 
 
@@ -114,7 +114,7 @@ def _reboots(plan: Row) -> Iterator[str]:
         for step in one["steps"]
         if step["reboot"]
     ]
-    same = grouped(pairs, lambda one, system: (one[0], without_name(one[1], system)))
+    same = group_systems(pairs, lambda one, system: (one[0], without_name(one[1], system)))
     for (action, why), systems in same:
         first = why.strip().partition("\n")[0]
         yield f"reboot at {safe_line(action)}: {names(systems)}: {safe_line(first)}"
@@ -134,7 +134,7 @@ def _duration(estimate: Row) -> Iterator[str]:
     yield f"takes about {span(run['p50'])}, at most {span(run['p95'])} in 95 of 100 cases, {seen}{without}"
 
 
-def counted(plan: Row) -> str:
+def count_systems(plan: Row) -> str:
     """``4 systems: 1 would fail, 2 would change, 1 could not be planned``."""
     found = {
         "would fail": 0,

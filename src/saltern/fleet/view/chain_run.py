@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import json
 
-from saltern.fleet.view.chain_matrix import COLOURS, RANK, counted, shown_state, statuses
+from saltern.fleet.view.chain_matrix import COLOURS, RANK, count_statuses, shown_state, statuses
 from saltern.fleet.view.details import heading
 from saltern.fleet.view.groups import without_name
 from saltern.fleet.view.words import count, moment, span
@@ -42,7 +42,7 @@ def run_lines(run: Row, now: float, *, colour: bool = False, width: int = 0) -> 
     for legs in _alike(run["legs"]):
         systems = heading([leg["system"] for leg in legs], max(width - 20, 60))
         yield paint(f"  {systems} {_leg(legs, now)}", COLOURS.get(legs[0]["status"], ""))
-    yield counted(run["legs"])
+    yield count_statuses(run["legs"])
     yield from advice(run)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import ValidationError, convert, json
 
-from saltern.fleet.view.groups import Group, grouped, groups, without_name
+from saltern.fleet.view.groups import Group, group_systems, groups, without_name
 from saltern.fleet.view.outcomes import ITSELF, Outcome
-from saltern.fleet.view.tables import aligned
+from saltern.fleet.view.tables import align
 from saltern.fleet.view.words import count, names
 from saltern.report.colours import painter
 from saltern.report.foreseen import KEEP, Foreseen
@@ -42,12 +42,12 @@ def values(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]
 
 def runs(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:
     """The runs of all systems in one table, the newest first."""
-    found = [{**row, "system": one.system} for one in outcomes for row in _listed(one)]
+    found = [{**row, "system": one.system} for one in outcomes for row in _as_rows(one)]
     newest = sorted(found, key=lambda row: str(row.get("jid")), reverse=True)
     cells = [[str(row.get(name, "")) for _, name in RUNS] for row in newest]
     if cells:
-        yield from aligned([head for head, _ in RUNS], cells, options.width)
-    if empty := [one.system for one in outcomes if one.kind == "value" and not _listed(one)]:
+        yield from align([head for head, _ in RUNS], cells, options.width)
+    if empty := [one.system for one in outcomes if one.kind == "value" and not _as_rows(one)]:
         yield f"no runs yet: {names(empty)}"
 
 
@@ -62,7 +62,7 @@ RUNS = (
 )
 
 
-def _listed(one: Outcome) -> list[dict[str, Any]]:
+def _as_rows(one: Outcome) -> list[dict[str, Any]]:
     return [row for row in one.value if isinstance(row, dict)] if isinstance(one.value, list) else []
 
 
@@ -80,7 +80,7 @@ def plans(outcomes: Sequence[Outcome], options: OutputOptions) -> Iterator[str]:
 def plan_groups(outcomes: Sequence[Outcome]) -> list[Group]:
     """Plans that would do something, grouped by equal states with equal differences."""
     moving = [(one, one.system) for one in outcomes if one.kind in ("would change", "failed") and _rows(one)]
-    return [Group(one, systems) for one, systems in grouped(moving, _compared)]
+    return [Group(one, systems) for one, systems in group_systems(moving, _comparison_key)]
 
 
 def _rows(one: Outcome) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def _rows(one: Outcome) -> list[dict[str, Any]]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _compared(one: Outcome, system: str) -> object:
+def _comparison_key(one: Outcome, system: str) -> object:
     moving = [row for row in _rows(one) if row.get("kind") != KEEP]
     shown = [[row.get(key) for key in COMPARED] for row in moving]
     failing = [row.get("comment") for row in moving if row.get("kind") == "fail"]
@@ -98,7 +98,7 @@ def _compared(one: Outcome, system: str) -> object:
 
 def _is_renamed(one: Outcome) -> bool:
     """True if the plan contains the name of the system, and so differs from the plans of the others."""
-    return ITSELF in str(_compared(one, one.system))
+    return ITSELF in str(_comparison_key(one, one.system))
 
 
 def _plan(one: Outcome, options: OutputOptions) -> Iterator[str]:

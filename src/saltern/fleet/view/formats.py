@@ -37,7 +37,7 @@ def value_of(one: Outcome) -> object:
     return one.value
 
 
-def _grouped(function: str, outcomes: Sequence[Outcome], out: TextIO, options: OutputOptions) -> None:
+def _write_groups(function: str, outcomes: Sequence[Outcome], out: TextIO, options: OutputOptions) -> None:
     found: list[str] = []
     if function == CHAIN:
         emit(out, "\n".join([*chain_legs(outcomes, options), ""]))
@@ -98,8 +98,8 @@ def _nothing(_function: str, _outcomes: Sequence[Outcome], _out: TextIO, _option
 
 
 FORMATS: dict[str, Format] = {
-    GROUPED: _grouped,
-    "human": _grouped,
+    GROUPED: _write_groups,
+    "human": _write_groups,
     "highstate": _each("highstate"),
     "nested": _each("nested"),
     **{name: _whole(name) for name in DATA_FORMATS},

@@ -37,7 +37,7 @@ def without_name(text: str, system: str) -> str:
     return re.sub(rf"(?<![\w-]){re.escape(system)}(?![\w-])", ITSELF, text)
 
 
-def grouped(
+def group_systems(
     items: Iterable[tuple[T, str]], key: Callable[[T, str], object]
 ) -> list[tuple[T, tuple[str, ...]]]:
     """Items of systems with equal keys, as the first of them and all the systems; the largest group first."""
@@ -53,7 +53,7 @@ def grouped(
 def failures(outcomes: Sequence[Outcome]) -> list[tuple[Failure, tuple[str, ...]]]:
     """Every distinct failure with the systems that had it."""
     pairs = [(failure, one.system) for one in outcomes if one.kind == "failed" for failure in one.failures]
-    return grouped(pairs, lambda failure, system: _plain(failure, system))
+    return group_systems(pairs, lambda failure, system: _plain(failure, system))
 
 
 def _plain(failure: Failure, system: str) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def _plain(failure: Failure, system: str) -> tuple[str, ...]:
 def groups(outcomes: Sequence[Outcome], *kinds: str) -> list[Group]:
     """Outcomes of these kinds, with equal ones grouped."""
     pairs = [(one, one.system) for one in outcomes if one.kind in kinds]
-    return [Group(one, systems) for one, systems in grouped(pairs, same)]
+    return [Group(one, systems) for one, systems in group_systems(pairs, same)]
 
 
 def same(one: Outcome, system: str) -> object:
@@ -85,28 +85,28 @@ def summary(outcomes: Sequence[Outcome], *, colour: bool = False, width: int = 0
     """The grouped summary: what went wrong first, then what changed, then the rest, then the counts."""
     paint = painter(colour)
     for failure, systems in failures(outcomes):
-        yield from _failed(failure, systems, paint, width)
+        yield from _failure_lines(failure, systems, paint, width)
     for group in groups(outcomes, "problem", "nothing"):
         for text, inset in _problem(group):
-            yield from _wrapped(text, "red", paint, width, inset)
+            yield from _wrap(text, "red", paint, width, inset)
     for kind in ("changed", "would change", "clean"):
         for group in groups(outcomes, kind):
-            yield from _wrapped(_states(group), COLOURS[kind], paint, width)
-    yield from _wrapped(counts(outcomes), "bold", paint, width)
+            yield from _wrap(_states(group), COLOURS[kind], paint, width)
+    yield from _wrap(counts(outcomes), "bold", paint, width)
 
 
-def _wrapped(text: str, colour: str, paint: Paint, width: int, indent: int = 0) -> Iterator[str]:
+def _wrap(text: str, colour: str, paint: Paint, width: int, indent: int = 0) -> Iterator[str]:
     for number, line in enumerate(lines(text, indent + 2, width)):
         yield " " * (indent if not number else indent + 2) + paint(line, colour)
 
 
-def _failed(failure: Failure, systems: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
+def _failure_lines(failure: Failure, systems: Sequence[str], paint: Paint, width: int) -> Iterator[str]:
     """``2 failed: 'nginx' (service.running) – unit not found (web7, web9)``, and under it the place."""
     why = f" – {_of_all(failure.why, systems)}" if failure.why else ""
     more = f" and {failure.more} more" if failure.more else ""
     id_ = _of_all(failure.id, systems)
     text = f"{len(systems)} failed: {id_!r} ({failure.function}){more}{why} ({names(systems)})"
-    yield from _wrapped(text, "red", paint, width)
+    yield from _wrap(text, "red", paint, width)
     if failure.where:
         yield f"    {paint(safe_line(failure.where), 'grey')}"
 

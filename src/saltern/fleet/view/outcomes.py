@@ -80,7 +80,7 @@ def shape_of(function: str) -> str:
     return SHAPES.get(function, DATA)
 
 
-def unlabelled(function: str, body: object) -> object:
+def strip_label(function: str, body: object) -> object:
     """The body without its outer key."""
     if function in LABELLED and isinstance(body, Mapping) and list(body) == [LABEL]:
         return body[LABEL]
@@ -91,7 +91,7 @@ def outcome(function: str, answered: Answered) -> Outcome:
     """Read what a system answered."""
     if not answered.has_body or (answered.body is None and answered.status in NOT_RUN):
         return _without_body(answered)
-    value = unlabelled(function, answered.body)
+    value = strip_label(function, answered.body)
     shape = shape_of(function)
     if shape == STATES and is_states(value):
         return _of_states(answered.system, value)

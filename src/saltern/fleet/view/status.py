@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from saltern.fleet.view.tables import Row, listed
+from saltern.fleet.view.tables import Row, list_lines
 from saltern.fleet.view.words import count, moment, names
 
 RECENT = 5  # jobs that failed
@@ -25,7 +25,7 @@ def overview(systems: Sequence[Row], jobs: Sequence[Row], now: float, width: int
             yield from (
                 "",
                 f"{title}:",
-                *(f"  {line}" for line in listed("jobs", some, now, width and width - 2)),
+                *(f"  {line}" for line in list_lines("jobs", some, now, width and width - 2)),
             )
     if not members and not systems:
         yield "`saltern fleet tokens new` makes a token, and `saltern agent join TOKEN` joins a system by it"

@@ -14,7 +14,7 @@ Listing = tuple[tuple[str, ...], tuple[Cell, ...], str]  # head, cells, and the 
 WIDEST = 60
 
 
-def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = 0) -> Iterator[str]:
+def align(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = 0) -> Iterator[str]:
     """The rows under their heads. Cells are made safe; a line is cut to the width, if there is one."""
     cells = [[safe_line(cell) for cell in row] for row in rows]
     shown = [list(head), *([cut(cell, WIDEST) for cell in row[:-1]] + row[-1:] for row in cells)]
@@ -24,7 +24,7 @@ def aligned(head: Sequence[str], rows: Iterable[Sequence[str]], width: int = 0) 
         yield cut(line.rstrip(), width) if width else line.rstrip()
 
 
-def listed(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
+def list_lines(name: str, rows: Iterable[Row], now: float, width: int = 0) -> Iterator[str]:
     """A list by the table ``LISTS``; a sentence if it is empty."""
     return listed_by(LISTS[name], rows, now, width)
 
@@ -36,7 +36,7 @@ def listed_by(listing: Listing, rows: Iterable[Row], now: float, width: int = 0)
     if not found:
         yield nothing
         return
-    yield from aligned(head, found, width)
+    yield from align(head, found, width)
 
 
 def presence(row: Row, now: float) -> str:

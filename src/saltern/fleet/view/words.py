@@ -20,12 +20,12 @@ def count(number: int, thing: str) -> str:
 def names(ids: Sequence[str], room: int = 0) -> str:
     """``web1, web2 and 39 more``: at most ``NAMED``, and at most ``room`` columns if that is given."""
     shown = [safe_line(one) for one in ids[:NAMED]]
-    while len(shown) > 1 and room and columns(_listed(shown, len(ids))) > room:
+    while len(shown) > 1 and room and columns(_join_names(shown, len(ids))) > room:
         shown.pop()
-    return _listed(shown, len(ids))
+    return _join_names(shown, len(ids))
 
 
-def _listed(shown: Sequence[str], total: int) -> str:
+def _join_names(shown: Sequence[str], total: int) -> str:
     more = total - len(shown)
     return f"{', '.join(shown)} and {more} more" if more else ", ".join(shown)
 

@@ -35,13 +35,13 @@ class _Answer(Struct):
 
 async def group_answers(call: Call[NoQuery, None]) -> AnswersAnswer:
     """The answers of a job, with equal ones grouped, and the systems that have not answered."""
-    found = await call.read(_grouped, call.path["jid"])
+    found = await call.read(_group_answers, call.path["jid"])
     if found is None:
         raise unknown("job", call.path["jid"])
     return found
 
 
-def _grouped(connection: Connection, jid: str) -> AnswersAnswer | None:
+def _group_answers(connection: Connection, jid: str) -> AnswersAnswer | None:
     job = job_queries.job(connection, jid)
     if job is None:
         return None
@@ -50,7 +50,7 @@ def _grouped(connection: Connection, jid: str) -> AnswersAnswer | None:
     shown = groups[:GROUPS]
     answered = sum(len(one.systems) for one in groups)
     has_answered = {system for one in groups for system in one.systems}
-    missing = _missing([row for row in rows if row.system not in has_answered])
+    missing = _missing_groups([row for row in rows if row.system not in has_answered])
     return AnswersAnswer(
         jid=jid,
         expected=job.expected,
@@ -84,7 +84,7 @@ def _with_bodies(
                 yield row, msgspec.json.encode(problem) if problem else data
 
 
-def _missing(rows: Sequence[TargetRow]) -> list[AnswerGroup]:
+def _missing_groups(rows: Sequence[TargetRow]) -> list[AnswerGroup]:
     """The systems that have not answered, grouped by the reason."""
     found: dict[tuple[str, str], list[TargetRow]] = {}
     for row in rows:

@@ -117,14 +117,14 @@ async def explain_windows(call: Call[WhyQuery, None]) -> WhyAnswer:
     systems = await _resolve(inventory, query.target)
     needs = query.needs or (await call.read(_needs, query.chain) if query.chain else 0)
 
-    def explained(connection: Connection) -> list[WhyGroup]:
+    def explain(connection: Connection) -> list[WhyGroup]:
         stored = store.list_calendars(connection)
         own = windows.calendar_groups(stored, systems, partial(_match, inventory))
         held, away = inbox.held_systems(connection), inbox.away_systems(connection)
-        names = {_held(*pair): some & systems for pair, some in held.items()}
+        names = {_held_key(*pair): some & systems for pair, some in held.items()}
         return _groups({**names, **_members(own, frozenset().union(*names.values()), away, now, needs)})
 
-    groups = await call.read(explained)
+    groups = await call.read(explain)
     return WhyAnswer(target=query.target, systems=len(systems), needs=needs, groups=groups)
 
 
@@ -175,7 +175,7 @@ def _verdict(calendars: list[Calendar], names: tuple[str, ...], now: float, need
 AWAY = _Key("away", "not connected; it begins when the system is back")
 
 
-def _held(run: str, chain: str) -> _Key:
+def _held_key(run: str, chain: str) -> _Key:
     return _Key("held", f"held by {chain}, run {run}", run=run)
 
 

@@ -28,11 +28,11 @@ async def list_chains(call: Call[ChainsQuery, None]) -> Page[ChainAnswer]:
     """Chains by name."""
     query = call.query
     after = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
-    found = await call.read(_listed, query.archived, after, query.limit + 1)
+    found = await call.read(_list_chains, query.archived, after, query.limit + 1)
     return make_page(found, query.limit, lambda one: (one.name,))
 
 
-def _listed(connection: Connection, archived: bool, after: str, limit: int) -> list[ChainAnswer]:
+def _list_chains(connection: Connection, archived: bool, after: str, limit: int) -> list[ChainAnswer]:
     rows = store.list_chains(connection, archived=archived, after=after, limit=limit)
     return [_answer(row, version) for row in rows if (version := store.version_of(connection, row.id))]
 
@@ -85,7 +85,7 @@ async def validate_chain(call: Call[NoQuery, ValidateBody]) -> Validated:
     inventory = call.desk.fleet.inventory
     groups = await call.ask(inventory.fact_groups, systems, library.ASKED)
     found = await call.ask(library.validate, call.body.text, call.body.target, systems, groups)
-    return Validated(findings=[_finding(one) for one in found])
+    return Validated(findings=[_finding_answer(one) for one in found])
 
 
 async def archive_chain(call: Call[NoQuery, ArchiveBody]) -> ChainAnswer:
@@ -95,7 +95,7 @@ async def archive_chain(call: Call[NoQuery, ArchiveBody]) -> ChainAnswer:
     return _answer(*await call.read(library.find, name))
 
 
-def _finding(one: library.Finding) -> FindingAnswer:
+def _finding_answer(one: library.Finding) -> FindingAnswer:
     return FindingAnswer(level=one.level, what=one.what, action=one.action, systems=list(one.systems))
 
 

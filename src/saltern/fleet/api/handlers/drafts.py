@@ -33,10 +33,10 @@ def _at(ask: EditBody) -> Place:
 
 async def draft_chain(call: Call[NoQuery, DraftBody]) -> DraftAnswer:
     """Change the text of a chain, and get its actions and its problems. Nothing is stored."""
-    return await call.ask(_drafted, call.body)
+    return await call.ask(_draft, call.body)
 
 
-def _drafted(ask: DraftBody) -> DraftAnswer:
+def _draft(ask: DraftBody) -> DraftAnswer:
     text = ask.text
     for one in ask.edits:
         text = VERBS[one.verb](text, one)

@@ -19,7 +19,7 @@ LATELY = 30 * 86_400.0  # seconds for which a leg whose end is unknown is listed
 async def list_inbox(call: Call[NoQuery, None]) -> InboxAnswer:
     """All that waits for a decision of a person, the oldest first."""
     now = call.desk.now()
-    items, keys = await call.read(_waiting, call.who, now)
+    items, keys = await call.read(_waiting_answers, call.who, now)
     items.sort(key=lambda one: one.since)
     return InboxAnswer(items=items, yours=sum(one.yours for one in items), keys=keys)
 
@@ -30,7 +30,7 @@ async def count_inbox(call: Call[NoQuery, None]) -> InboxCount:
     return InboxCount(waiting=await call.read(inbox.count_waiting, now, now - LATELY))
 
 
-def _waiting(connection: Connection, who: Principal, now: float) -> tuple[list[WaitingAnswer], int]:
+def _waiting_answers(connection: Connection, who: Principal, now: float) -> tuple[list[WaitingAnswer], int]:
     number, keys = inbox.pending_keys(connection)
     requests = approvals.approvals(connection, now, state=approvals.OPEN)
     items = [*_gates(connection, who, now), *_runs(connection, who, now)]

@@ -41,7 +41,7 @@ async def begin_orchestration(call: Call[NoQuery, OrchestrationBody]) -> Orchest
         user=call.who.name,
         rule=rule,
     )
-    began = await call.ask(_written, call.desk.fleet.database, begin, job, body.system, call.desk.now())
+    began = await call.ask(_write, call.desk.fleet.database, begin, job, body.system, call.desk.now())
     call.desk.fleet.hub.wake()
     return convert(began, OrchestrationBegan, from_attributes=True)
 
@@ -53,11 +53,11 @@ async def end_orchestration(call: Call[NoQuery, OrchestrationEnd]) -> None:
     if row is None or row.function != FUNCTION or row.user != call.who.name:
         raise unknown("orchestration", jid)
     ended = convert(call.body, Ended, from_attributes=True)
-    await call.ask(_written, call.desk.fleet.database, end, jid, ended, call.desk.now())
+    await call.ask(_write, call.desk.fleet.database, end, jid, ended, call.desk.now())
     call.desk.fleet.hub.wake()
 
 
-def _written(
+def _write(
     database: Database, change: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
 ) -> T:
     with database.write() as connection:

@@ -69,7 +69,7 @@ async def list_causes(call: Call[CauseQuery, None]) -> CausesAnswer:
     waves = await call.read(run_views.wave_systems, run)
     inventory = call.desk.fleet.inventory
     await inventory.refresh(within=LATELY)
-    shared = [_shared(call, cause, waves) for _, cause in found[:COMPARED]]
+    shared = [_shared_facts(call, cause, waves) for _, cause in found[:COMPARED]]
     return _causes(found, {run: ""}, call.query, shared)
 
 
@@ -108,7 +108,7 @@ def _causes(
     return CausesAnswer(items=items, more=len(rest), more_systems=sum(len(one.systems) for _, one in rest))
 
 
-def _shared(call: Call[Any, None], cause: Cause, waves: dict[str, int]) -> list[str]:
+def _shared_facts(call: Call[Any, None], cause: Cause, waves: dict[str, int]) -> list[str]:
     """Facts that the failed systems have and the others in their waves lack."""
     failed = frozenset(cause.systems)
     others = frozenset(one for one, wave in waves.items() if wave in cause.waves) - failed

@@ -28,7 +28,7 @@ T = TypeVar("T")
 async def list_subscriptions(call: Call[PageQuery, None]) -> Page[SubscriptionAnswer]:
     """Subscriptions by name, each with its waiting and dead notifications; keys and paths are not shown."""
     rows, counts = await call.read(store.list_subscriptions), await call.read(store.counts)
-    found = [SubscriptionAnswer(**_shown(one), **counts.get(one.name, {})) for one in rows]
+    found = [SubscriptionAnswer(**_shown_fields(one), **counts.get(one.name, {})) for one in rows]
     return cut_page(found, call.query, lambda one: one.name)
 
 
@@ -49,7 +49,7 @@ async def set_subscription(call: Call[NoQuery, SubscriptionBody]) -> Subscriptio
     known = await call.read(store.subscription_named, body.name)
     made = await _write(call, desk.keep, call.who.name, new, call.desk.fleet.destinations, now)
     is_new = made.secret not in (body.secret, known.secret if known else "")
-    return SubscriptionMade(**_shown(made), secret=made.secret if is_new else "")
+    return SubscriptionMade(**_shown_fields(made), secret=made.secret if is_new else "")
 
 
 async def remove_subscription(call: Call[NoQuery, None]) -> None:
@@ -81,7 +81,7 @@ async def _write(call: Call[Any, Any], work: Callable[..., T], *arguments: Any) 
     return await call.ask(run)
 
 
-def _shown(one: Subscription) -> dict[str, Any]:
+def _shown_fields(one: Subscription) -> dict[str, Any]:
     same = ("name", "kind", "enabled", "author", "changed")
     return {
         **{name: getattr(one, name) for name in same},

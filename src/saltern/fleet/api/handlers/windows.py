@@ -140,15 +140,15 @@ async def remove_schedule(call: Call[NoQuery, None]) -> None:
 
 async def enable_schedule(call: Call[NoQuery, NoBody]) -> ScheduleAnswer:
     """Enable a schedule. Missed times are not made up."""
-    return await _switched(call, enabled=True)
+    return await _switch(call, enabled=True)
 
 
 async def disable_schedule(call: Call[NoQuery, NoBody]) -> ScheduleAnswer:
     """Disable a schedule until it is enabled again."""
-    return await _switched(call, enabled=False)
+    return await _switch(call, enabled=False)
 
 
-async def _switched(call: Call[Any, Any], *, enabled: bool) -> ScheduleAnswer:
+async def _switch(call: Call[Any, Any], *, enabled: bool) -> ScheduleAnswer:
     arguments = (call.desk.fleet.database, call.who.name, call.path["schedule"], call.desk.now())
     return await _schedule(call, await call.ask(windows.switch_schedule, *arguments, enabled=enabled))
 

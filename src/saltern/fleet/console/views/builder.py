@@ -138,12 +138,12 @@ def _fields(chosen: Data, problems: list[Data]) -> list[Data]:
         return []
     body = body_of(chosen["given"], chosen["kind"])
     flaws = _flaws(chosen, problems)
-    return [_shown(one, body.get(one.name), "f-", flaws) for one in schema.fields]
+    return [_field_row(one, body.get(one.name), "f-", flaws) for one in schema.fields]
 
 
 def _policy(chosen: Data, problems: list[Data]) -> list[Data]:
     flaws, given = _flaws(chosen, problems), chosen["given"]
-    return [_shown(one, given.get(one.name), "p-", flaws) for one in policy_fields() if one.name != "id"]
+    return [_field_row(one, given.get(one.name), "p-", flaws) for one in policy_fields() if one.name != "id"]
 
 
 def _flaws(chosen: Data, problems: list[Data]) -> dict[str, Data]:
@@ -153,7 +153,7 @@ def _flaws(chosen: Data, problems: list[Data]) -> dict[str, Data]:
     return {one["field"]: {**one, "number": n} for n, one in own if one["field"]}
 
 
-def _shown(one: Field, value: Any, prefix: str, flaws: dict[str, Data]) -> Data:
+def _field_row(one: Field, value: Any, prefix: str, flaws: dict[str, Data]) -> Data:
     return {
         "name": one.name,
         "input": f"{prefix}{one.name}",

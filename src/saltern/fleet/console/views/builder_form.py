@@ -62,11 +62,11 @@ def draft_body(form: Form) -> Data:
     """The text as it was shown, the changes of the form, and the change of the button."""
     text = form.raw("text")
     place = place_of(form.text("place"))
-    edits = [] if text != form.raw("was") else _typed(form, text, place)
-    return {"text": text, "edits": [*edits, *_asked(form, text, place)]}
+    edits = [] if text != form.raw("was") else _typed_changes(form, text, place)
+    return {"text": text, "edits": [*edits, *_asked_changes(form, text, place)]}
 
 
-def _typed(form: Form, text: str, place: tuple[str, int]) -> list[Data]:
+def _typed_changes(form: Form, text: str, place: tuple[str, int]) -> list[Data]:
     """The selected action from the form, if it differs from the text."""
     chosen = next((one for one in outline(text).actions if (one.list, one.index) == place), None)
     if chosen is None or not form.text("kind"):
@@ -139,7 +139,7 @@ def _yaml(text: str) -> Any:
         return text
 
 
-def _asked(form: Form, text: str, place: tuple[str, int]) -> list[Data]:
+def _asked_changes(form: Form, text: str, place: tuple[str, int]) -> list[Data]:
     """The change of the button that was pressed: ``add command``, ``up``, ``move actions:4``,
     ``repair …``.
     """

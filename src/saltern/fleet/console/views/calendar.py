@@ -24,7 +24,7 @@ async def gather(visit: Visit) -> Data:
         "days": [_day(begin + n * DAY, visit.now) for n in range(7)],
         "now_at": _percent(visit.now, begin) if begin <= visit.now < begin + WEEK else None,
         "rows": [_row(one, begin) for one in sheet["calendars"]],
-        "planned": _planned(sheet["fires"], begin),
+        "planned": _planned_rows(sheet["fires"], begin),
         "more": sheet["more"],
         "schedules": await visit.ask.every("/v1/schedules"),
         "calendars": await visit.ask.every("/v1/windows"),
@@ -88,7 +88,7 @@ def _words(one: Data) -> str:
     return f"{verb} " + "; ".join(_times(*pair) for pair in one["windows"][:7])
 
 
-def _planned(fires: Sequence[Data], begin: float) -> list[Data]:
+def _planned_rows(fires: Sequence[Data], begin: float) -> list[Data]:
     """What each schedule plans, as one row."""
     rows: dict[str, Data] = {}
     for one in fires:

@@ -28,11 +28,11 @@ async def gather_list(visit: Visit) -> Data:
         "next": page["next"],
         "runs": by_chain,
         "archived": archived,
-        **_brought(visit),
+        **_passed_values(visit),
     }
 
 
-def _brought(visit: Visit) -> Data:
+def _passed_values(visit: Visit) -> Data:
     """What another page passes on: an action to add to a chain, or a target."""
     add, target = (visit.query.get(key, "").strip() for key in ("add", "target"))
     try:

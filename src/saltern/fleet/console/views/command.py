@@ -99,7 +99,7 @@ async def gather_command(visit: Visit) -> Data:
         "test": visit.query.get("test") == "on",
         "lives": LIVES,
         "life": visit.query.get("life", ""),
-        "used": _used(jobs),
+        "used": _used_commands(jobs),
         "groups": await visit.ask.every("/v1/groups", most=500),
         "systems": None,
         "verdict": None,
@@ -111,7 +111,7 @@ async def gather_command(visit: Visit) -> Data:
     return found
 
 
-def _used(jobs: list[Data]) -> list[Data]:
+def _used_commands(jobs: list[Data]) -> list[Data]:
     """What this person ran before, without repetitions."""
     found: dict[tuple[str, str], Data] = {}
     for job in jobs:

@@ -63,7 +63,7 @@ async def gather_gate(visit: Visit) -> Data:
     if gate is None:
         raise unknown(f"gate of run {run}", name)
     items = await _inbox(visit)
-    item = _waiting(items, f"{run}/{name}")
+    item = _find_item(items, f"{run}/{name}")
     wave = next((one for one in found["waves"] if one["gate"] == name), None)
     legs = [leg for leg in found["legs"] if wave is None or leg["wave"] == wave["wave"]]
     plan = await _plan(visit.ask, found["plan_sha256"])
@@ -102,7 +102,7 @@ async def _inbox(visit: Visit) -> list[Data]:
     return items
 
 
-def _waiting(items: Sequence[Data], id_: str) -> Data | None:
+def _find_item(items: Sequence[Data], id_: str) -> Data | None:
     return next((one for one in items if one["id"] == id_), None)
 
 
@@ -125,7 +125,7 @@ async def gather_request(visit: Visit) -> Data:
     if one is None:
         raise unknown("request for approval", id_)
     items = await _inbox(visit)
-    item = _waiting(items, id_)
+    item = _find_item(items, id_)
     why_not = "" if item and item["yours"] else item["why_not"] if item else f"it is {one['state']}"
     return {"one": one, "why_not": why_not, "beside": beside(items, id_)}
 

@@ -68,7 +68,7 @@ class ChainDesk:
         """Store a run with all its legs; the keeper of runs begins it."""
         if ask.client_token and (known := await self._calls.read(_find, who, ask.client_token)):
             return known
-        made = await (self._planned(ask) if ask.plan else self._make(ask))
+        made = await (self._run_planned(ask) if ask.plan else self._make(ask))
         rule = await permit(tuple(made.plans))
         tree = await self._seams.tree(made.ask.environment)
         started = await self._calls.write(_write_run, made, who=who, rule=rule, tree=tree, now=self._now())
@@ -80,7 +80,7 @@ class ChainDesk:
         found = await compile_for(self._calls, self._seams, ask)
         return await self._laid_out(ask, found, found.plans)
 
-    async def _planned(self, ask: NewRun) -> Made:
+    async def _run_planned(self, ask: NewRun) -> Made:
         """A run of a stored plan, on the planned systems; refused if what it depends on has changed."""
         kept = await self.plans.find(ask.plan)
         compiled = await self.plans.check(kept, ask.inputs)

@@ -37,13 +37,13 @@ class Asked(Struct, frozen=True):
 
 def to_ask(connection: Connection) -> list[tuple[str, int]]:
     """Run and number of each wave whose check is not sent yet."""
-    return [(run, number) for run, number, state in _asked(connection) if not state.get("check")]
+    return [(run, number) for run, number, state in _asked_waves(connection) if not state.get("check")]
 
 
 def ended_checks(connection: Connection, now: float) -> dict[str, list[Checked]]:
     """The results of the checks that are over, by run."""
     found: dict[str, list[Checked]] = {}
-    for run, number, state in _asked(connection):
+    for run, number, state in _asked_waves(connection):
         jid = state.get("check", "")
         targets = job_queries.targets(connection, jid) if jid else []
         if jid and all(one.status in ENDS for one in targets):
@@ -53,7 +53,7 @@ def ended_checks(connection: Connection, now: float) -> dict[str, list[Checked]]
     return found
 
 
-def _asked(connection: Connection) -> list[tuple[str, int, Mapping[str, Any]]]:
+def _asked_waves(connection: Connection) -> list[tuple[str, int, Mapping[str, Any]]]:
     rows = ((run, number, json.decode(state)) for run, number, state in soaking_waves(connection))
     return [(run, number, state) for run, number, state in rows if state.get("health") == "asked"]
 

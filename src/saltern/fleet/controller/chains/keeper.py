@@ -148,7 +148,7 @@ class ChainKeeper:
             news.setdefault(run, News()).windows = windows
         return news
 
-    def _missing(self, state: RunState) -> tuple[str, ...]:
+    def _missing_systems(self, state: RunState) -> tuple[str, ...]:
         """The disconnected systems of a run that has not begun and depends on them."""
         if state.strategy.reachable is None or state.status is not Run.SCHEDULED or not self._board.is_known:
             return ()
@@ -165,9 +165,9 @@ class ChainKeeper:
         def events(state: RunState) -> Iterator[Event]:
             if news.windows is not None:
                 yield news.windows
-            yield Begin(now=now, missing=self._missing(state))
+            yield Begin(now=now, missing=self._missing_systems(state))
             for one in news.returned:
-                yield from _returned(connection, state, one, now)
+                yield from _return_events(connection, state, one, now)
             for name, body in news.live.items():
                 if name in state.legs:
                     yield read_report(state.legs[name], body, now)
@@ -196,7 +196,7 @@ def _store_outputs(connection: Connection, state: RunState, news: News) -> None:
             store_outputs(connection, state.legs[one.leg], unpack(*packed), final=True)
 
 
-def _returned(connection: Connection, state: RunState, one: Returned, now: float) -> Iterator[Event]:
+def _return_events(connection: Connection, state: RunState, one: Returned, now: float) -> Iterator[Event]:
     """The report in the return of an order, or the event for a return without one."""
     leg = state.legs.get(one.leg)
     if leg is None:

@@ -62,7 +62,7 @@ def fold_moments(before: Folded, events: Iterable[Moment], waves: Mapping[str, i
         number, at, data = event["number"], event["at"], event["data"]
         status = str(data.get("status", ""))
         if "id" not in data:
-            found += [{"at": at, "what": _said(status, data), "kind": "status"}] if status else []
+            found += [{"at": at, "what": _describe_change(status, data), "kind": "status"}] if status else []
             continue
         wave = waves.get(str(data["id"]), -1) + 1
         if wave not in begun and status not in ("pending", "queued"):
@@ -74,7 +74,7 @@ def fold_moments(before: Folded, events: Iterable[Moment], waves: Mapping[str, i
     return Folded(number, frozenset(begun), frozenset(bad), tuple(found))
 
 
-def _said(status: str, data: Mapping[str, Any]) -> str:
+def _describe_change(status: str, data: Mapping[str, Any]) -> str:
     """A change of a run, or of one of its gates, as text."""
     if "gate" in data:
         return f"gate {data['gate']}: {status}"

@@ -107,10 +107,10 @@ async def run_check(commands: Commands, look: Look) -> str:
         )
     except OSError as problem:
         return f"{command[0]}: {problem.strerror}"
-    return await _ended(process, look.check.timeout)
+    return await _wait_for_end(process, look.check.timeout)
 
 
-async def _ended(process: asyncio.subprocess.Process, timeout: float) -> str:
+async def _wait_for_end(process: asyncio.subprocess.Process, timeout: float) -> str:
     """How the command ended; none of its processes are left behind."""
     assert process.stdout is not None
     try:

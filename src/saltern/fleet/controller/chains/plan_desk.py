@@ -9,7 +9,7 @@ from msgspec import Struct, json, to_builtins
 
 from saltern.chains.document import read_chain
 from saltern.chains.inputs import MASK
-from saltern.fleet.chains.saved_plan import Present, SavedPlan, moved, refuse_moved
+from saltern.fleet.chains.saved_plan import Present, SavedPlan, find_moves, refuse_moved
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains.compiled import Asked, Compiled, Permit, Seams, compile_for, lay_out
 from saltern.fleet.controller.chains.plan_seal import Seal
@@ -119,7 +119,7 @@ class PlanDesk:
         inputs = {name: value for name, value in plan.inputs.items() if value != MASK}
         _check_secrets(kept, set(plan.inputs) - set(inputs), secrets)
         ask = Asked(target=plan.target, chain=named, version=version, inputs={**inputs, **secrets})
-        found = await self._compiled(ask)
+        found = await self._compile(ask)
         present = Present(
             version=found.source.number,
             version_sha256=found.source.sha256,
@@ -128,11 +128,11 @@ class PlanDesk:
             facts=await self._calls.read(known_facts, list(plan.systems)),
             pillars=await self._seams.pillars(plan.pillars) if plan.pillars else {},
         )
-        if problems := moved(plan, present):
+        if problems := find_moves(plan, present):
             raise refuse_moved(kept.sha256, problems)
         return found
 
-    async def _compiled(self, ask: Asked) -> Compiled:
+    async def _compile(self, ask: Asked) -> Compiled:
         """The plan compiled now; a target that no longer matches any system is also a difference."""
         try:
             return await compile_for(self._calls, self._seams, ask)

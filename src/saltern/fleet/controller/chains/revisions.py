@@ -49,7 +49,7 @@ def propose(
         what = f"run {run} has no system with actions left that do not run now"
         raise OperationError(Diagnostic(code="chain-order", what=what, fix=f"saltern chain show {run}"))
     inputs = {**vault.opened(inputs_of(connection, row)), **order.inputs}
-    revised = _revised(connection, row, state, inputs)
+    revised = _revise(connection, row, state, inputs)
     number = chain_revisions.next_number(connection, run)
     new = {
         "run": run,
@@ -87,7 +87,7 @@ def _revisable(run: RunState, order: Order) -> list[LegState]:
     ]
 
 
-def _revised(connection: Connection, row: Row, run: RunState, inputs: Row) -> Revised:
+def _revise(connection: Connection, row: Row, run: RunState, inputs: Row) -> Revised:
     version = version_of(connection, row["chain"], row["version"])
     assert version is not None
     chain = read_chain(version.text, f"{row['chain']}.yaml", inputs)

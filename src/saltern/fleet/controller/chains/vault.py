@@ -41,24 +41,24 @@ class Vault:
     def closed(self, specs: Specs, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values for storage, with secret inputs sealed."""
         hidden = {name for name in secret_names(specs) if name in values}
-        return {name: self._closed(name, one) if name in hidden else one for name, one in values.items()}
+        return {name: self._seal_value(name, one) if name in hidden else one for name, one in values.items()}
 
-    def _closed(self, name: str, value: object) -> dict[str, str]:
-        return {MARK: _text(seal(json.encode(value), self._key.public, self._bound(name)))}
+    def _seal_value(self, name: str, value: object) -> dict[str, str]:
+        return {MARK: _text(seal(json.encode(value), self._key.public, self._seal_purpose(name)))}
 
     def opened(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The stored values, unsealed; ``OperationError`` if the key has changed since."""
-        return {name: self._opened(name, one) if is_sealed(one) else one for name, one in values.items()}
+        return {name: self._open_value(name, one) if is_sealed(one) else one for name, one in values.items()}
 
-    def _opened(self, name: str, value: Mapping[str, Any]) -> Any:
+    def _open_value(self, name: str, value: Mapping[str, Any]) -> Any:
         try:
-            return json.decode(open_seal(read_box(value[MARK]), self._key, self._bound(name)))
+            return json.decode(open_seal(read_box(value[MARK]), self._key, self._seal_purpose(name)))
         except (SealBroken, DecodeError):
             what = f"the secret input {name!r} was sealed with a key that is not this controller's"
             fix = "restore the old broker/keys/authority.json, or give it again: saltern chain retry --input"
             raise OperationError(Diagnostic(code="chain-secret-lost", what=what, fix=fix)) from None
 
-    def _bound(self, name: str) -> SealedFor:
+    def _seal_purpose(self, name: str) -> SealedFor:
         return SealedFor(fleet=self._fleet, system="", purpose=f"input {name}")
 
     # -- in jobs -------------------------------------------------------------------------------------------

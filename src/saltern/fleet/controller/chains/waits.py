@@ -44,9 +44,9 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
         _waiting_legs(busy)
         or (_next_gate(waves, opened) if not busy else "")
         or _shut(legs, busy)
-        or (_soaking(row, waves) if not busy else "")
+        or (_soaking_line(row, waves) if not busy else "")
         or _away(row, busy)
-        or _unanswered(busy)
+        or _unanswered_line(busy)
     )
 
 
@@ -97,7 +97,7 @@ def _shut(legs: Sequence[Row], busy: Sequence[Row]) -> str:
     return f"{systems} for {shut[0]}" if shut else ""
 
 
-def _soaking(row: Row, waves: Sequence[Row]) -> str:
+def _soaking_line(row: Row, waves: Sequence[Row]) -> str:
     soaking = next((one for one in waves if one["status"] == "soaking"), None)
     if soaking is None:
         return ""
@@ -129,7 +129,7 @@ def _expires(row: Row, leg: Row) -> float:
     return float(deadline + strategy.get("grace", Strategy().grace))
 
 
-def _unanswered(busy: Sequence[Row]) -> str:
+def _unanswered_line(busy: Sequence[Row]) -> str:
     """The line for a run whose orders were sent and not confirmed by any system."""
     if not busy or any(Leg(leg["status"]) is not Leg.PENDING for leg in busy):
         return ""

@@ -59,7 +59,7 @@ class Actor:
         try:
             return await self._kinds[one.kind](planned, one)
         except OperationError as problem:
-            return _failed("; ".join(found.what for found in problem.diagnostics))
+            return _failed_act("; ".join(found.what for found in problem.diagnostics))
 
     async def look(self, one: Reaction) -> tuple[list[str], str]:
         """The systems that a reaction matches now, and why it would be refused; nothing is done."""
@@ -82,13 +82,13 @@ class Actor:
     async def _caller(self, _planned: Planned, one: Reaction) -> Acted:
         await self._permit(one, f"caller.{one.function}")(())
         result = await self._planner.call(one)
-        return _failed(result.problem) if result.problem else Acted()
+        return _failed_act(result.problem) if result.problem else Acted()
 
     async def _runner(self, planned: Planned, one: Reaction) -> Acted:
         """Start a runner without waiting for its end, since it may take long."""
         await self._permit(one, f"{one.kind}.{one.function}")(())
         if not self.runners.can_run:
-            return _failed("this controller has no socket for runners to ask it by")
+            return _failed_act("this controller has no socket for runners to ask it by")
         jid = planned.jid(one)
         await self.runners.begin(one, jid)
         return Acted(jid=jid, status=RUNNING)
@@ -120,7 +120,7 @@ class Actor:
         return decision.rule
 
 
-def _failed(why: str) -> Acted:
+def _failed_act(why: str) -> Acted:
     return Acted(why=why, status=FAILED)
 
 

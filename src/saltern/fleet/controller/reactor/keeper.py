@@ -145,12 +145,12 @@ class Reactor:
                 continue
             await self._pace()
             acted = await self.actor.act(planned, one)
-            rows.append(self._done(planned, one, before, acted))
+            rows.append(self._make_row(planned, one, before, acted))
             if one.kind in OWN_MACHINE:  # no token of a job makes a second attempt do nothing
                 await hold.write(_write_rows, rows[-1:], event.number - 1)
         await self._write(hold, rows, cursor=event.number)
 
-    def _done(self, planned: Planned, one: Reaction, before: Ancestry, acted: Acted) -> NewReaction:
+    def _make_row(self, planned: Planned, one: Reaction, before: Ancestry, acted: Acted) -> NewReaction:
         return _row(planned, one, before, acted.status, self._now(), why=acted.why, jid=acted.jid)
 
     def _limit(self, before: Ancestry, family: int) -> str:

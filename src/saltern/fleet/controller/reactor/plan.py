@@ -54,13 +54,13 @@ class Planner:
         self._pool = RenderPool()
 
     async def plan(self, event: StoredEvent, sources: Sequence[str]) -> Planned:
-        result = await self._called(self._task(event, sources))
+        result = await self._call(self._task(event, sources))
         return Planned(event=event, reactions=result.reactions, wrong=result.wrong)
 
     async def call(self, one: Reaction) -> RenderResult:
         """Call a function on this machine."""
         task = RenderTask(id=self._id, options=dict(self._engine()), extra=self._extra, call=one)
-        return await self._called(task)
+        return await self._call(task)
 
     def _task(self, event: StoredEvent, sources: Sequence[str]) -> RenderTask:
         return RenderTask(
@@ -72,7 +72,7 @@ class Planner:
             extra=self._extra,
         )
 
-    async def _called(self, task: RenderTask) -> RenderResult:
+    async def _call(self, task: RenderTask) -> RenderResult:
         result = await self._pool.render(task)
         if result.problem and not result.wrong:
             source = ", ".join(task.sources) or (task.call.function if task.call else "")

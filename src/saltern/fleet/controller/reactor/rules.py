@@ -32,7 +32,7 @@ class Rules:
 
     async def current(self) -> tuple[Rule, ...]:
         if not 0 <= self._now() - self._read < KEEP:
-            self._added = await self._calls.read(_added)
+            self._added = await self._calls.read(_added_rules)
             self._read = self._now()
         return (*self._options.rules, *self._of_file(), *self._added)
 
@@ -56,9 +56,9 @@ class Rules:
         try:
             (rule,) = read_map([{pattern: sources}])
         except BadMap as problem:
-            raise _refused(str(problem)) from None
+            raise _refusal(str(problem)) from None
         if any(one.pattern == pattern for one in await self.current()):
-            raise _refused(f"the reactor already has a row for {pattern!r}")
+            raise _refusal(f"the reactor already has a row for {pattern!r}")
         await self._calls.write(_add, who, rule, self._now())
         self._read = float("-inf")
         return rule
@@ -66,7 +66,7 @@ class Rules:
     async def remove(self, who: str, pattern: str) -> None:
         """Remove a row that was added; those of the configuration stay."""
         if not await self._calls.write(_remove, who, pattern, self._now()):
-            raise _refused(f"no row with the tag {pattern!r} was added; rows of the configuration stay")
+            raise _refusal(f"no row with the tag {pattern!r} was added; rows of the configuration stay")
         self._read = float("-inf")
 
 
@@ -81,23 +81,23 @@ def _read_yaml(path: str) -> Any:
             raise BadMap(str(problem)) from None
 
 
-def _refused(what: str) -> OperationError:
+def _refusal(what: str) -> OperationError:
     return OperationError(
         Diagnostic(code="reactor-rule", what=what, fix="saltern reactor list shows the rows")
     )
 
 
-def _added(connection: Connection) -> tuple[Rule, ...]:
+def _added_rules(connection: Connection) -> tuple[Rule, ...]:
     return read_setting(connection, ADDED, tuple[Rule, ...]) or ()
 
 
 def _add(connection: Connection, who: str, rule: Rule, now: float) -> None:
-    write_setting(connection, ADDED, [*_added(connection), rule])
+    write_setting(connection, ADDED, [*_added_rules(connection), rule])
     audit.append(connection, who, "reactor.add", {"tag": rule.pattern, "sources": list(rule.sources)}, now)
 
 
 def _remove(connection: Connection, who: str, pattern: str, now: float) -> bool:
-    before = _added(connection)
+    before = _added_rules(connection)
     left = [one for one in before if one.pattern != pattern]
     if len(left) == len(before):
         return False

@@ -171,7 +171,7 @@ class Driver:
             self._drive = Drive(self._host, work, self._tools.reach, self._reports.take)
             if self._cancelled is not None:
                 await self._drive.cancel(hard=self._cancelled)
-            return await self._limited(self._drive)
+            return await self._run_limited(self._drive)
         except (NotFetched, OperationError, SealBroken) as problem:
             return Done(status="failed", why=str(problem), code=1)
 
@@ -183,7 +183,7 @@ class Driver:
         assert self._tools.fleet is not None
         return await self._tools.fleet(host.id, {**question, "jid": self._one.job.jid})
 
-    async def _limited(self, drive: Drive) -> Done:
+    async def _run_limited(self, drive: Drive) -> Done:
         """Wait for its end; kill it if it exceeds the time limit of its job."""
         limit = self._one.job.time_limit
         task = asyncio.create_task(drive.run())

@@ -72,11 +72,11 @@ class RosterKeeper:
         for warning in roster.warnings:
             log.warning("the roster: %s", warning)
         self.problem, self.is_read = "", True
-        self.known = _known(roster)
+        self.known = _read_known(roster)
         return True
 
 
-def _known(roster: Roster) -> Known:
+def _read_known(roster: Roster) -> Known:
     hosts = {host.id: host for host in roster.hosts.values() if _is_id(host.id)}
     groups = {name: f"L@{','.join(members)}" for name, members in roster.groups.items()}
     return Known(hosts=hosts, groups=groups)

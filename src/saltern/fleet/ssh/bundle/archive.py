@@ -15,13 +15,13 @@ LEVEL = 6
 SIZE = struct.Struct(">I")
 
 
-def packed(files: Mapping[str, bytes]) -> bytes:
+def pack_files(files: Mapping[str, bytes]) -> bytes:
     names = sorted(files)
     listing = json.dumps([[name, len(files[name])] for name in names]).encode()
     return zlib.compress(b"".join([SIZE.pack(len(listing)), listing, *map(files.__getitem__, names)]), LEVEL)
 
 
-def unpacked(data: bytes) -> dict[str, bytes]:
+def unpack_files(data: bytes) -> dict[str, bytes]:
     """The files in it, by name."""
     plain = zlib.decompress(data)
     (size,) = SIZE.unpack_from(plain)

@@ -45,7 +45,7 @@ def _one_file(modules: Mapping[str, bytes], *, is_ours: bool) -> bytes:
     for file in sorted(modules):
         name, is_package = _module_name(file)
         is_code = is_ours and is_usual(name)
-        part = _compiled(modules[file], file) if is_code else modules[file]
+        part = _compile(modules[file], file) if is_code else modules[file]
         index[name] = (is_package, is_code, at, len(part))
         parts.append(part)
         at += len(part)
@@ -58,5 +58,5 @@ def _module_name(file: str) -> tuple[str, bool]:
     return name.removesuffix(".__init__"), name.endswith(".__init__")
 
 
-def _compiled(source: bytes, file: str) -> bytes:
+def _compile(source: bytes, file: str) -> bytes:
     return marshal.dumps(compile(source, file, "exec", dont_inherit=True), VERSION)

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.fleet.ssh.bundle.archive import packed
+from saltern.fleet.ssh.bundle.archive import pack_files
 from saltern.fleet.ssh.bundle.code import with_code_in_one_file
 from saltern.fleet.ssh.bundle.contents import is_of_use, libraries, library_files, own_files, versions
 from saltern.fleet.ssh.bundle.elf import loaded_part
@@ -81,14 +81,14 @@ class Bundles:
 
     def _answer(self, target: Target, future: Future[Bundle]) -> None:
         try:
-            future.set_result(self._kept(target) or self._make(target))
+            future.set_result(self._kept_bundle(target) or self._make(target))
         except BaseException as problem:
             future.set_exception(problem)
 
     def _note(self, target: Target) -> Path:
         return self.directory / f"{target.name}.json"
 
-    def _kept(self, target: Target) -> Bundle | None:
+    def _kept_bundle(self, target: Target) -> Bundle | None:
         """The bundle that was made from the files as they are now; None if there is none."""
         try:
             note = msgspec.json.decode(self._note(target).read_bytes(), type=Note)
@@ -103,7 +103,7 @@ class Bundles:
         made_of = fingerprint(target)
         own = own_files(agent=target.agent)
         files = {name: path.read_bytes() for name, path in own} | self._libraries(target)
-        digest, data = digest_of(files, target), packed(_as_sent(files, target))
+        digest, data = digest_of(files, target), pack_files(_as_sent(files, target))
         bundle = Bundle(digest, sum_of(data), data)
         self.directory.mkdir(0o700, parents=True, exist_ok=True)
         atomic.write(str(self.directory / f"{digest}{ENDING}"), data)

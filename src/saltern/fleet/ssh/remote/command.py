@@ -42,10 +42,10 @@ def script(host: Host) -> str:
     """The text for the shell on the host."""
     names = (host.python,) if host.python else NAMES
     text = _LOOP.format(
-        names=" ".join(map(_quoted, names)),
+        names=" ".join(map(_quote, names)),
         usage=USAGE,
-        start=_doubled(_START),
-        directory=_quoted(host.directory or ""),
+        start=_double_quote(_START),
+        directory=_quote(host.directory or ""),
         older=OLDER,
         none=NONE,
     )
@@ -77,14 +77,14 @@ def _su(host: Host, inner: str) -> str:
 BECOME = {"sudo": _sudo, "doas": _doas, "su": _su}
 
 
-def _doubled(text: str) -> str:
+def _double_quote(text: str) -> str:
     """A word in double quotes of a shell."""
     escaped = "".join(f"\\{one}" if one in '"\\$`' else one for one in text)
     return f'"{escaped}"'
 
 
-def _quoted(text: str) -> str:
-    return _doubled(text)
+def _quote(text: str) -> str:
+    return _double_quote(text)
 
 
 def program() -> bytes:

@@ -41,7 +41,7 @@ class Failed(Exception):
 def deploy(base: str, head: dict[str, Any], body: bytes) -> str:
     """Install, join and start; return what went wrong, or empty."""
     try:
-        python = _installed(base, str(head["digest"]), body)
+        python = _install(base, str(head["digest"]), body)
         words = ["join", "-", "--if-needed", "--id", str(head["id"])]
         _saltern(python, [*words, *_directory(head)], str(head["token"]))
         _start(python, head)
@@ -75,7 +75,7 @@ def _stop() -> None:
             _output(words)
 
 
-def _installed(base: str, digest: str, body: bytes) -> str:
+def _install(base: str, digest: str, body: bytes) -> str:
     """The program that starts a Python with the agent's libraries."""
     folder = os.path.join(base, "agent")
     place, python = os.path.join(folder, digest), os.path.join(folder, LAUNCHER)

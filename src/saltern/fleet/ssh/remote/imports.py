@@ -52,7 +52,7 @@ class BundleModules:
 
     def get_code(self, name: str) -> CodeType:
         is_code = self._index[name][1]
-        code = marshal.loads(self._part(name)) if is_code else self._compiled(name)
+        code = marshal.loads(self._part(name)) if is_code else self._compile(name)
         _fix_co_filename(code, self.get_filename(name))
         return code
 
@@ -71,7 +71,7 @@ class BundleModules:
         begin, size = self._index[name][2:]
         return self._data[self._begin + begin : self._begin + begin + size]
 
-    def _compiled(self, name: str) -> CodeType:
+    def _compile(self, name: str) -> CodeType:
         """The code of a source, compiled once on this host."""
         path = f"{self._place}/{KEPT}/{name}"
         try:

@@ -75,7 +75,7 @@ class Server:
             return self._caller.send({"is": "lost", "why": FORGOTTEN})
         if not begun:
             remove_old_jobs(os.path.join(self._own, "jobs"), self._trees.release)
-            task = self._prepared(task, head.get("tree", ""), head.get("roots", {}), socket)
+            task = self._prepare(task, head.get("tree", ""), head.get("roots", {}), socket)
         with closing(QuestionSocket(socket, self.ask)) as listener:
             if not begun:
                 begin(folder, task, self._umask)  # a fork must happen before there is another thread
@@ -84,7 +84,7 @@ class Server:
             records = RecordFeed(folder, self._caller, wanted=bool(head.get("records")))
             return self._follow(folder, records, listener)
 
-    def _prepared(self, task: Task, tree: str, roots: Roots, socket: str) -> Task:
+    def _prepare(self, task: Task, tree: str, roots: Roots, socket: str) -> Task:
         options: dict[str, Any] = {
             "state_dir": os.path.join(self._own, "state"),
             "cachedir": os.path.join(self._base, "cache"),

@@ -49,7 +49,7 @@ class Trees:
             index = self._receive_manifest(tree)
             for digest in dict.fromkeys(decode_index(index).environments.values()):
                 self._receive_manifest(digest)
-        return self._known(tree)
+        return self._known_manifests(tree)
 
     def _receive_manifest(self, digest: str) -> bytes:
         _, body = self._caller.receive()
@@ -74,7 +74,7 @@ class Trees:
     def fetch(self, tree: str, path: str, ask: Asker) -> dict[str, Any]:
         """Fetch one file that a running worker requests; return why it cannot be fetched, or empty."""
         root, _, name = path.partition("/")
-        entry = layers_of(self._known(tree)).get(root, {}).get(name)
+        entry = layers_of(self._known_manifests(tree)).get(root, {}).get(name)
         if entry is None or entry.kind != FILE:
             return {"problem": f"the tree has no file {path!r}"}
         try:
@@ -87,7 +87,7 @@ class Trees:
             return {"problem": str(problem)}
         return {}
 
-    def _known(self, tree: str) -> dict[str, Manifest]:
+    def _known_manifests(self, tree: str) -> dict[str, Manifest]:
         index = decode_index(self._cache.manifests.read(tree) or b"")
         read = self._cache.manifests.read
         return {env: decode_manifest(read(digest) or b"") for env, digest in index.environments.items()}

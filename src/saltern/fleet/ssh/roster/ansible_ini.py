@@ -73,7 +73,7 @@ def _variable(inventory: Inventory, section: str, line: str, number: int, page: 
     if not equals or not key.strip():
         page.wrong(f"{line!r} sets nothing", page.line(number), "write NAME=VALUE")
         return
-    inventory.group(section).variables[key.strip()] = _value(_uncommented(value.strip()))
+    inventory.group(section).variables[key.strip()] = _value(_strip_comment(value.strip()))
 
 
 def _hosts(inventory: Inventory, section: str, line: str, number: int, page: Page) -> None:
@@ -105,7 +105,7 @@ def _hosts(inventory: Inventory, section: str, line: str, number: int, page: Pag
     return None
 
 
-def _uncommented(value: str) -> str:
+def _strip_comment(value: str) -> str:
     """Without a comment, which begins with a space and a hash outside of quotes."""
     return value if value[:1] in "'\"" else re.split(r"\s#", value, maxsplit=1)[0].rstrip()
 

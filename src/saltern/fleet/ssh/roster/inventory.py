@@ -101,7 +101,7 @@ def hosts_of(inventory: Inventory, page: Page) -> Iterator[Host]:
     depths = _depths(inventory)
     for name, own in inventory.hosts.items():
         groups = above.get(name, set())
-        merged = _merged(inventory, groups, depths) | own
+        merged = _merge_variables(inventory, groups, depths) | own
         yield _host(name, merged, frozenset(groups) or frozenset({REST}), inventory.places[name], page)
 
 
@@ -138,7 +138,7 @@ def _depths(inventory: Inventory) -> dict[str, int]:
     return depths
 
 
-def _merged(inventory: Inventory, groups: set[str], depths: Mapping[str, int]) -> dict[str, object]:
+def _merge_variables(inventory: Inventory, groups: set[str], depths: Mapping[str, int]) -> dict[str, object]:
     def rank(name: str) -> tuple[int, int, str]:
         priority = inventory.groups[name].variables.get(PRIORITY, 1)
         return depths.get(name, 1), priority if isinstance(priority, int) else 1, name
@@ -163,7 +163,7 @@ def _host(
         where=where,
         groups=groups,
         variables=others,
-        **_combined(name, fields, where, page),
+        **_combine_fields(name, fields, where, page),
     )
 
 
@@ -187,7 +187,7 @@ def _fields(name: str, variables: Mapping[str, object], where: Mark, page: Page)
     return fields
 
 
-def _combined(name: str, fields: dict[str, Any], where: Mark, page: Page) -> dict[str, Any]:
+def _combine_fields(name: str, fields: dict[str, Any], where: Mark, page: Page) -> dict[str, Any]:
     connection = fields.pop("connection", "ssh")
     if connection not in CONNECTIONS:
         page.warn(f"{name!r} is reached by {connection!r}, which saltern does not have: ssh is used", where)

@@ -68,7 +68,7 @@ def _hosts(source: str, found: Diagnostics, render: Render | None) -> Iterator[H
 
 def _file(path: str, found: Diagnostics, render: Render | None) -> Iterator[Host]:
     if os.access(path, os.X_OK) and _begins_with(path, b"#!"):
-        page = Page(path, _printed(path), found)
+        page = Page(path, _program_output(path), found)
         yield from _with_variables(ansible_yaml.read_program(_json(page), page), page)
         return
     text = _text(path)
@@ -125,7 +125,7 @@ def _text(path: str) -> str:
         raise _unreadable(path, problem.strerror or str(problem)) from None
 
 
-def _printed(path: str) -> str:
+def _program_output(path: str) -> str:
     """What an inventory program prints."""
     try:
         done = subprocess.run(

@@ -71,7 +71,7 @@ def _host(id_: str, given: object, page: Page, path: Path) -> Host | None:
     if not fields.get("address"):
         page.wrong(f"{id_!r} has no 'host'", where, "write the address: host: 192.0.2.7")
         return None
-    return Host(id=id_, where=where, **_combined(fields))
+    return Host(id=id_, where=where, **_combine_fields(fields))
 
 
 def _fields(id_: str, given: Mapping[object, object], page: Page, path: Path) -> dict[str, Any]:
@@ -88,18 +88,20 @@ def _fields(id_: str, given: Mapping[object, object], page: Page, path: Path) ->
             try:
                 fields[key.field] = key.read(value)
             except BadValue as problem:
-                page.wrong(f"{name!r} of {id_!r} must be {problem}, and is {_shown(name, value)}", where)
+                page.wrong(
+                    f"{name!r} of {id_!r} must be {problem}, and is {_shown_value(name, value)}", where
+                )
     if fields.get("become", "sudo") not in BECOME:
         page.wrong(f"'become' of {id_!r} must be one of {', '.join(BECOME)}", page.place((*path, "become")))
         del fields["become"]
     return fields
 
 
-def _shown(name: object, value: object) -> str:
+def _shown_value(name: object, value: object) -> str:
     return "something else" if "pass" in str(name) else repr(value)
 
 
-def _combined(fields: dict[str, Any]) -> dict[str, Any]:
+def _combine_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """What a host is made of, from the single values."""
     password = Password(fields.pop("password", ""), fields.pop("password_command", ""))
     become_password = Password(command=fields.pop("become_password_command", "")) or password

@@ -55,7 +55,7 @@ def _names(page: Page, above: tuple[str, ...]) -> Iterator[tuple[str, Mark]]:
         if key == "host":
             yield from ((name, page.line(number)) for name in words if not set(name) & _WILD)
         elif key == "include":
-            yield from _included(page, words, (*above, os.path.realpath(page.file)))
+            yield from _included_names(page, words, (*above, os.path.realpath(page.file)))
 
 
 def _words(text: str) -> list[str]:
@@ -66,7 +66,7 @@ def _words(text: str) -> list[str]:
         return text.split()
 
 
-def _included(page: Page, patterns: list[str], above: tuple[str, ...]) -> Iterator[tuple[str, Mark]]:
+def _included_names(page: Page, patterns: list[str], above: tuple[str, ...]) -> Iterator[tuple[str, Mark]]:
     """The names of other files. A path counts from the file that names it, else from where ssh looks."""
     for pattern in patterns:
         path = os.path.expanduser(pattern)

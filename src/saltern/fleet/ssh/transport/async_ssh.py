@@ -121,7 +121,7 @@ class AsyncSsh:
 
     async def open(self, host: Host, command: str) -> Channel:
         for last in (False, True):
-            connection = await self._connected(host)
+            connection = await self._connection(host)
             try:
                 terminal = "dumb" if host.terminal else None
                 process = await connection.create_process(command, encoding=None, term_type=terminal)
@@ -130,10 +130,10 @@ class AsyncSsh:
                 self._open.pop(_name(host), None)  # a kept connection may have ended meanwhile
                 connection.abort()
                 if last:
-                    raise _unreached(problem, "") from None
+                    raise _unreached_from(problem, "") from None
         raise AssertionError
 
-    async def _connected(self, host: Host) -> asyncssh.SSHClientConnection:
+    async def _connection(self, host: Host) -> asyncssh.SSHClientConnection:
         name = _name(host)
         async with self._locks.setdefault(name, asyncio.Lock()):
             kept = self._open.get(name)
@@ -144,15 +144,15 @@ class AsyncSsh:
     async def _connect(self, host: Host) -> asyncssh.SSHClientConnection:
         known = self._options.known_hosts or _of_user(USER_KNOWN)
         keys = HostKeys(known, accept_new=self._options.accept_new)
-        given = await self._given(host, known)
+        given = await self._connection_options(host, known)
         try:
             connection, _ = await asyncssh.create_connection(lambda: keys, host.address, **given)
         except (asyncssh.Error, OSError, TimeoutError, ValueError) as problem:
             lost = isinstance(problem, asyncssh.ConnectionLost | ConnectionResetError)
-            raise _unreached(problem, keys.verdict or ("busy" if lost else "")) from None
+            raise _unreached_from(problem, keys.verdict or ("busy" if lost else "")) from None
         return connection
 
-    async def _given(self, host: Host, known: str) -> dict[str, Any]:
+    async def _connection_options(self, host: Host, known: str) -> dict[str, Any]:
         """The options of a connection. What is left out is taken from the configuration."""
         limit = host.connect_limit or self._options.connect_limit
         found: dict[str, Any] = {
@@ -211,7 +211,7 @@ def _line(setting: str) -> str:
     return f"{name.strip()} {value.strip()}".replace("\n", " ")
 
 
-def _unreached(problem: Exception, verdict: str) -> Unreached:
+def _unreached_from(problem: Exception, verdict: str) -> Unreached:
     """The class of a problem, by its type, else by its text."""
     said = f"{problem}" or type(problem).__name__
     if verdict:

@@ -52,11 +52,11 @@ class OpenSsh:
             if not host.password:
                 return await start(argv, os.environ)
             handle = lend(await self._secrets(host, "login"))
-            return await start(argv, self._asking(handle), handle)
+            return await start(argv, self._password_environment(handle), handle)
         except FileNotFoundError:
             raise Unreached("no-ssh", self._options.program) from None
 
-    def _asking(self, handle: int) -> dict[str, str]:
+    def _password_environment(self, handle: int) -> dict[str, str]:
         """The environment of an ssh that asks our program for the password."""
         return {
             **os.environ,
@@ -93,7 +93,7 @@ def arguments(host: Host, options: SshOptions, directory: str) -> list[str]:
         *host.settings,
     ]
     if options.known_hosts:
-        settings.append(f"UserKnownHostsFile={_quoted(options.known_hosts)}")
+        settings.append(f"UserKnownHostsFile={_quote(options.known_hosts)}")
     if options.accept_new:
         settings.append("StrictHostKeyChecking=accept-new")
     config = host.config or options.config
@@ -112,7 +112,7 @@ def _tag(host: Host, options: SshOptions) -> str:
     return hashlib.sha256(made.encode()).hexdigest()[:4]
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     escaped = path.replace('"', '\\"')
     return f'"{escaped}"'
 

@@ -124,7 +124,7 @@ def _copy(ctx: Context, move: Move) -> Result:
     changes |= attribute_changes(None, attributes, user=move.user, group=move.group, mode=move.mode)
     notes += parent_notes(ctx, move.path, move.makedirs)
     if not ctx.test:
-        _copied(move, found, attributes)
+        _copy_to_place(move, found, attributes)
         there = files.look(move.path)
     would = "\n".join([f"{move.source} would be copied to {move.path}", *notes])
     done = f"{move.path} is now a copy of {move.source}"
@@ -153,7 +153,7 @@ def _asked_attributes(ctx: Context, move: Move, found: os.stat_result) -> tuple[
     return Attributes(mode, uid, gid), notes
 
 
-def _copied(move: Move, found: os.stat_result, attributes: Attributes) -> None:
+def _copy_to_place(move: Move, found: os.stat_result, attributes: Attributes) -> None:
     if move.makedirs:
         make_parents(move.path, attributes, mode=move.mode, dir_mode=move.dir_mode)
     if files.kind_of(found) == "directory":

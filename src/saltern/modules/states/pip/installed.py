@@ -108,7 +108,7 @@ def installed(
         edit = [word for one in _each(editable) for word in ("--editable", one)]
         words = [*chosen, *files, *edit, "--", *wanted] if wanted else [*chosen, *files, *edit]
         sure = not files and not edit and not any(given.get(word) for word in AGAIN)
-        return _installed(ctx, pip, wanted, words, sure, unused_warnings(rest, MEANINGLESS))
+        return _install_wanted(ctx, pip, wanted, words, sure, unused_warnings(rest, MEANINGLESS))
 
 
 def _each(value: object) -> list[str]:
@@ -149,7 +149,7 @@ def _satisfied(requirement: str, present: Mapping[str, str]) -> bool:
     return not version or (version.startswith("==") and version[2:].strip() == present[name])
 
 
-def _installed(
+def _install_wanted(
     ctx: Context,
     pip: Pip,
     wanted: Sequence[str],
