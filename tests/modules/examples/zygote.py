@@ -6,6 +6,7 @@ it mounts ends with it.
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -24,6 +25,14 @@ from saltern.modules.api.registry import Registry, schema
 ROOT = Path(__file__).parent.parent.parent.parent
 NEEDED = (str(ROOT), sys.prefix, sys.base_prefix)
 TRIAL = "trial"
+USUAL = (
+    "functions.test.echo",
+    "functions.pillar.get",
+    "states.file.managed",
+    "functions.docker.networks",
+    "functions.x509.read_certificates",
+)
+"""Examples that import what most of them import."""
 
 
 class Zygote:
@@ -47,6 +56,17 @@ class Zygote:
         if server := server_for(key):
             return self._with_server(server, layers, key)
         return self._once(layers, lambda _: _done(self._examples[key]))
+
+    def learn(self) -> None:
+        """Import what the usual examples import: else each example would, in a process of its own."""
+        for key in USUAL:
+            for name in self._imported_by(self._examples[key]):
+                importlib.import_module(name)
+
+    def _imported_by(self, example: Example) -> list[str]:
+        layers, _ = self._below(layers_for(example.key))
+        names = self._once(layers, lambda _: _imported_by(example))
+        return names if isinstance(names, list) else []
 
     def _below(self, names: tuple[str, ...]) -> tuple[list[str], object]:
         """The layers of these names, the uppermost first; what a script leaves is made once."""
@@ -96,6 +116,18 @@ def _done(example: Example) -> object:
     return {"steps": running.transcript(example.text("console"))}
 
 
+def _imported_by(example: Example) -> list[str]:
+    """The names of the modules in files that an example imports."""
+    known = set(sys.modules)
+    _done(example)
+    return [name for name in sys.modules.keys() - known if _is_in_file(name)]
+
+
+def _is_in_file(name: str) -> bool:
+    spec = getattr(sys.modules[name], "__spec__", None)
+    return spec is not None and spec.has_location
+
+
 def elsewhere(name: str) -> tuple[bool | None, str, str] | None:
     return ELSEWHERE.get(name) or ELSEWHERE.get(name.partition(".")[0])
 
@@ -116,6 +148,7 @@ def main() -> None:
     _warm()
     sandbox.hide(scratch)
     zygote = Zygote(scratch)
+    zygote.learn()
     for line in sys.stdin:
         key = line.strip()
         answer = zygote.trial() if key == TRIAL else zygote.run(key)
