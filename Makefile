@@ -9,8 +9,8 @@ SALT_3006 := build/salt-3006/.installed
 ENGINES := build/engines/.installed build/stores/.installed
 VM := build/vm/.fetched
 
-# Processes that run tests: more than cores, since many tests wait for programs, daemons and disks.
-WORKERS ?= 3
+# Processes that run tests: more than cores, since tests wait for programs, daemons and disks half of the time.
+WORKERS ?= $(shell expr 2 '*' $$(nproc) + 1)
 
 # Without compiled files on disk every start would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE

@@ -42,13 +42,46 @@ ON_DISK = (
     "tests/modules/puppet",
     "tests/vm",
 )
-# What one process runs because it shares a server or a fleet; all else goes by files.
+# What one process runs because it shares a server or a fleet, or because it changes this machine one test at
+# a time (``alone`` in ``tests/modules/bench.py``): others would wait for it. All else goes by files.
 UNITS: dict[str, tuple[str, ...]] = {
     "salt": ("tests/salt_fleet",),
     "docker": ("tests/modules/docker",),
+    "machine": (
+        "tests/modules/test_absent.py",
+        "tests/modules/cron",
+        "tests/modules/group",
+        "tests/modules/lvm",
+        "tests/modules/postgres/test_clusters.py",
+        "tests/modules/service",
+        "tests/modules/sysctl",
+        "tests/modules/user",
+        "tests/compat/test_salt_library.py",
+    ),
 }
-# What takes longest begins first, so that no process is left alone with it at the end.
-LONGEST = ("tests/salt_fleet",)
+# What takes longest begins first, so that no process is left alone with it at the end. Files of a few tests
+# that take minutes are among them; the number of tests says nothing about those.
+LONGEST = (
+    "tests/salt_fleet",
+    "tests/modules/examples",
+    "tests/modules/docker",
+    "tests/modules/pkg",
+    "tests/modules/test_absent.py",
+    "tests/fleet/ssh",
+    "tests/fleet/e2e",
+    "tests/fleet/console",
+    "tests/fleet/orchestration",
+    "tests/fleet/controller",
+    "tests/fleet/sites",
+    "tests/fleet/faults",
+    "tests/fault",
+    "tests/chaos",
+    "tests/e2e/test_bad_modules.py",
+    "tests/property/test_hostile_arguments.py",
+    "tests/modules/firewalld",
+    "tests/modules/postgres",
+    "tests/modules/puppet",
+)
 SHOWN = 15
 LEAST = 60.0  # seconds in all below which the table is left out
 

@@ -3,12 +3,13 @@
 A failure that comes again is a defect. A test that passes alone is *unsteady*: it is named at the end of the
 output, because it shows a race of the test or of the program. More than a few failures are never run again.
 
-Example: python -m tools.suite -n 3 -rs
+Example: python -m tools.suite -n 5 -rs
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ TESTS_FAILED = 1
 
 def main(arguments: list[str]) -> int:
     FAILED.unlink(missing_ok=True)
+    compile_tests()
     code = run_pytest(arguments)
     failed = sorted(json.loads(FAILED.read_text())) if FAILED.exists() else []
     if code != TESTS_FAILED or not 0 < len(failed) <= A_FEW:
@@ -37,6 +39,19 @@ def main(arguments: list[str]) -> int:
             sep="\n  ",
         )
     return code
+
+
+def compile_tests() -> None:
+    """Compile every test file once. Processes that begin together would each compile all of them."""
+    files = sorted(map(str, Path("tests").rglob("test_*.py")))
+    cores = os.cpu_count() or 1
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-n", "0", "-p", "no:cacheprovider"]
+    parts = [
+        subprocess.Popen([*command, *files[first::cores]], stdout=subprocess.DEVNULL)
+        for first in range(cores)
+    ]
+    for part in parts:
+        part.wait()
 
 
 def run_pytest(arguments: list[str]) -> int:
