@@ -8,6 +8,8 @@ option means nothing here. Options that only saltern has are left out until they
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from functools import cache
 
 from msgspec.structs import asdict
 
@@ -149,6 +151,17 @@ def _shown(name: str, value: object) -> bool:
 
 
 def _usual() -> dict[str, object]:
+    result = dict(_values())
+    for name in LISTS.split():
+        result[name] = []
+    for name in MAPPINGS.split():
+        result[name] = {}
+    return {**result, **_nested_defaults()}
+
+
+@cache
+def _values() -> Mapping[str, object]:
+    """The options whose values no template can change."""
     result: dict[str, object] = {
         **dict.fromkeys(FALSE.split(), False),
         **dict.fromkeys(TRUE.split(), True),
@@ -156,16 +169,12 @@ def _usual() -> dict[str, object]:
         **dict.fromkeys(TEXT.split(), ""),
         **dict.fromkeys(ZEROS.split(), 0),
     }
-    for name in LISTS.split():
-        result[name] = []
-    for name in MAPPINGS.split():
-        result[name] = {}
     for pair in NUMBERS.split():
         name, _, number = pair.partition("=")
         result[name] = int(number)
     for pair in TEXTS.split():
         name, _, result[name] = pair.partition("=")
-    return {**result, **_nested_defaults()}
+    return result
 
 
 def _nested_defaults() -> dict[str, object]:

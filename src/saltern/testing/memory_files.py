@@ -50,6 +50,7 @@ class MemoryFiles:
     def __init__(self, files: Mapping[str, str | bytes], directories: Iterable[str]) -> None:
         self.nodes: dict[str, Node] = {}
         self._made = 0
+        self._has_links = False
         for path in (*USUAL, *directories):
             self.makedirs(path)
         for path, text in files.items():
@@ -112,27 +113,12 @@ class MemoryFiles:
 
     def real(self, path: str, *, follow: bool = True) -> str:
         """The path with links resolved; the last part may stay a link."""
-        at, links = "/", 0
-        todo = list(reversed(os.path.normpath(f"/{path}").split("/")))
-        while todo:
-            part = todo.pop()
-            if part in ("", ".", ".."):
-                at = os.path.dirname(at) if part == ".." else at
-                continue
-            here = os.path.join(at, part)
-            node = self.nodes.get(here)
-            if node is None or node.kind != stat.S_IFLNK or not (todo or follow):
-                at = here
-                continue
-            links += 1
-            if links > MOST_LINKS:
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-            todo.extend(reversed(node.target.split("/")))
-            at = "/" if node.target.startswith("/") else at
-        return at
+        plain = "/" + os.path.normpath(f"/{path}").lstrip("/")
+        return _resolved(self.nodes, plain, follow=follow) if self._has_links else plain
 
     def link(self, path: str, target: str) -> None:
         """Create a link, in place of a file or link."""
+        self._has_links = True
         self._put(self.real(path, follow=False), stat.S_IFLNK, 0o777).target = target
 
     def rename(self, source: str, target: str) -> None:
@@ -167,3 +153,24 @@ class MemoryFiles:
         if above is None or above.kind != stat.S_IFDIR:
             wrong = errno.ENOENT if above is None else errno.ENOTDIR
             raise OSError(wrong, os.strerror(wrong), place)
+
+
+def _resolved(nodes: Mapping[str, Node], plain: str, *, follow: bool) -> str:
+    at, links = "/", 0
+    todo = list(reversed(plain.split("/")))
+    while todo:
+        part = todo.pop()
+        if part in ("", ".", ".."):
+            at = os.path.dirname(at) if part == ".." else at
+            continue
+        here = os.path.join(at, part)
+        node = nodes.get(here)
+        if node is None or node.kind != stat.S_IFLNK or not (todo or follow):
+            at = here
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), plain)
+        todo.extend(reversed(node.target.split("/")))
+        at = "/" if node.target.startswith("/") else at
+    return at
