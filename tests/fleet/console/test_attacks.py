@@ -76,7 +76,7 @@ def example(path: str, value: str = "x1") -> str:
 
 def test_every_route_is_a_row_of_a_table(routes: list[HttpRoute], console: Running) -> None:
     tables = {one.path for one in PAGES} | {one.path for one in ACTS} | {one.path for one in DOWNLOADS}
-    own = {"/stream", "/go", "/jobs/{jid}/{system}/report", "/static/{file}"}
+    own = {"/stream", "/parts", "/go", "/jobs/{jid}/{system}/report", "/static/{file}"}
     entered = {path for path, _, _ in doors(console.server.app.desk)}
     assert {one.path for one in routes} == tables | own | entered
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs playwright")
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.fleet.api.kit import Running
 from tests.fleet.console.data import demo
 from tests.fleet.console.kit import PASSWORD, running_console
@@ -151,15 +151,22 @@ def test_a_lost_stream_is_shown_and_turns_actions_off_until_it_is_back(
     try:
         sign_in(page, busy)
         page.clock.install()
-        page.route("**/stream?*", lambda route: route.abort())
+        for path in ("stream", "parts"):
+            page.route(f"**/{path}?*", lambda route: route.abort())
         page.goto(f"{address(busy)}/runs/{RUN}")
         expect(page.locator("#stale")).to_be_hidden()
         page.clock.run_for(12_000)
         expect(page.locator("#stale")).to_contain_text("cannot act")
+        expect(page.locator("#stale")).to_contain_text("8 are at work and have their whole plan")
+        expect(page.get_by_role("button", name="Pause", exact=True)).to_have_attribute(
+            "aria-disabled", "true"
+        )
         expect(page.locator(".live")).to_have_attribute("data-state", "late")
         writes: list[str] = []
         page.on("request", lambda one: writes.append(one.url) if one.method == "POST" else None)
         page.get_by_role("button", name="Pause", exact=True).click(force=True)
+        page.get_by_role("button", name="Cancel …").press("Enter")
+        expect(page.locator("#cancel")).to_be_hidden()
         page.unroute("**/stream?*")
         page.clock.run_for(16_000)
         expect(page.locator(".live")).to_have_attribute("data-state", "live")
@@ -167,6 +174,53 @@ def test_a_lost_stream_is_shown_and_turns_actions_off_until_it_is_back(
         assert writes == []
     finally:
         context.close()
+
+
+def test_a_page_without_a_stream_asks_every_ten_seconds_says_so_and_acts(
+    chromium: Browser, busy: Running
+) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    try:
+        sign_in(page, busy)
+        page.clock.install()
+        page.route("**/stream?*", lambda route: route.fulfill(status=429))
+        page.goto(f"{address(busy)}/runs/{RUN}")
+        page.clock.run_for(9_000)
+        expect(page.locator(".live")).to_have_attribute("data-state", "polled")
+        expect(page.locator(".live")).to_contain_text("every 10 s")
+        with busy.database.write() as connection:
+            data = {"run": RUN, "status": "running", "why": "read without a stream"}
+            store_events(connection, [NewEvent(tag=f"saltern/chain/{RUN}/status", data=data, at=time.time())])
+        moments = page.locator("#part-run-moments")
+        for _ in range(8):
+            page.clock.run_for(11_000)
+            if "read without a stream" in (moments.text_content() or ""):
+                break
+            time.sleep(1)  # what was rendered is shared for some seconds of the controller's clock
+        expect(moments).to_contain_text("read without a stream")
+        expect(page.locator("#stale")).to_be_hidden()
+    finally:
+        context.close()
+
+
+def test_the_line_that_sums_a_page_up_is_read_aloud_when_it_changes(page: Page, busy: Running) -> None:
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    expect(page.locator(".live")).to_have_attribute("data-state", "live")
+    busy.client().chain_runs.order(RUN, "pause")
+    expect(page.locator("#announce")).to_contain_text("paused")
+    busy.client().chain_runs.order(RUN, "resume")
+
+
+def test_what_takes_long_has_grey_bars_and_then_its_output(page: Page, busy: Running) -> None:
+    held: list[Route] = []
+    page.route("**/output?*", lambda route: held.append(route))
+    page.goto(f"{address(busy)}/runs/{RUN}")
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    expect(page.locator("#drawer .bars")).to_be_visible()
+    held[0].continue_()
+    expect(page.locator("#drawer .log")).to_contain_text("404 Not Found")
 
 
 def test_pages_are_read_without_a_script(chromium: Browser, busy: Running) -> None:

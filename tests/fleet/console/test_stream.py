@@ -171,3 +171,19 @@ def test_topics_are_found_by_name() -> None:
     assert found[1] == {"run": "2026"}
     assert find_topic("run/") is None
     assert find_topic("run/a/b/c") is None
+
+
+def test_who_has_no_stream_gets_the_parts_once_with_the_same_rights(
+    busy: Running, reader: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = reader.get(f"/parts?topics=run/{RUN}")
+    assert shown.status == 200 and shown.header("cache-control") == "no-store"
+    found = [one for one in shown.text.split("\n\n") if one]
+    assert [one.partition("\n")[0] for one in found] == ["event: part"] * 7
+    assert all(f'"topic":"run/{RUN}"' in one for one in found)
+    asked: list[str] = []
+    monkeypatch.setattr(stream.Board, "look", lambda self: asked.append(self.name))
+    assert reader.get(f"/parts?topics=run/{RUN}").body == shown.body, "it is shared for some seconds"
+    assert asked == []
+    assert reader.get("/parts?topics=none").status == 404
+    assert Browser(busy).get(f"/parts?topics=run/{RUN}").status == 403

@@ -15,7 +15,7 @@ from saltern.fleet.api.problems import ApiError
 from saltern.fleet.console.ask import NAME, Ask
 from saltern.fleet.console.row import Act, Form
 from saltern.fleet.console.views.account import ACCOUNT_ACTS
-from saltern.fleet.console.views.runs import RUN_ACTS
+from saltern.fleet.console.views.run_orders import RUN_ACTS
 from saltern.fleet.console.views.systems import SYSTEM_ACTS
 from saltern.fleet.console.work_acts import WORK_ACTS
 from saltern.language.diagnostics import Diagnostic

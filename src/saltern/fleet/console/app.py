@@ -29,6 +29,7 @@ from saltern.fleet.console.forms import read_fields
 from saltern.fleet.console.headers import SafeSend
 from saltern.fleet.console.pages import MENU, PAGES
 from saltern.fleet.console.parts import page_parts
+from saltern.fleet.console.polls import Polls
 from saltern.fleet.console.render import render
 from saltern.fleet.console.report import show_report
 from saltern.fleet.console.row import Act, Data, Form, Page, Visit
@@ -53,6 +54,7 @@ def make_console(desk: Desk, name: str = "") -> ASGIApp:
     routes += [
         HttpRoute("/static/{file}", serve_asset, methods=["GET"]),
         HttpRoute("/stream", site.streams.answer, methods=["GET"]),
+        HttpRoute("/parts", Polls(site.streams).answer, methods=["GET"]),
         HttpRoute("/go", site.go, methods=["GET"]),
         HttpRoute("/jobs/{jid}/{system}/report", site.report, methods=["GET"]),
     ]

@@ -135,13 +135,9 @@ class Streams:
 
     async def answer(self, request: Request) -> Response:
         """The stream of some topics, or why there is none."""
-        secret = secret_of(request)
-        topics = [one for one in request.query_params.get("topics", "").split(",") if one]
-        rows = {name: find_topic(name) for name in topics}
-        if not secret or not await self.is_allowed(secret, [row for row in rows.values() if row]):
-            return _refuse(403, "sign in, with a role that may read this")
-        if not topics or None in rows.values() or len(topics) > MOST_TOPICS:
-            return _refuse(404, "no such topic")
+        secret, topics = secret_of(request), topics_of(request)
+        if refused := await self.refusal(secret, topics):
+            return refused
         if self.open >= MOST_STREAMS or self.sessions[secret] >= MOST_OF_SESSION:
             return _refuse(
                 429,
@@ -150,6 +146,15 @@ class Streams:
         after = request.query_params.get("after", "0")
         start = int(after) if after.isascii() and after.isdigit() and len(after) < 17 else 0
         return Reader(self, secret, topics, start, request.scope.get("root_path", ""))
+
+    async def refusal(self, secret: str, topics: list[str]) -> Response | None:
+        """Why this visitor gets nothing about these topics; None: they do."""
+        rows = {name: find_topic(name) for name in topics}
+        if not secret or not await self.is_allowed(secret, [row for row in rows.values() if row]):
+            return _refuse(403, "sign in, with a role that may read this")
+        if not topics or None in rows.values() or len(topics) > MOST_TOPICS:
+            return _refuse(404, "no such topic")
+        return None
 
     async def is_allowed(self, secret: str, rows: list[tuple[Topic, Mapping[str, str]]]) -> bool:
         """True if the session is still valid, and may read its topics."""
@@ -199,6 +204,10 @@ async def _end(task: asyncio.Task[None]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task
+
+
+def topics_of(request: Request) -> list[str]:
+    return [one for one in request.query_params.get("topics", "").split(",") if one]
 
 
 def _refuse(status: int, what: str) -> Response:

@@ -110,7 +110,8 @@ function select(c) {
   if (!from || !window.htmx) return;
   chosen = { system: c.parentNode.dataset.system, column: c.cellIndex };
   mark(c);
-  htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" }).then(() => drawer.scrollIntoView({ block: "nearest" }));
+  const bars = setTimeout(() => { drawer.innerHTML = '<div class="bars" role="status"><span class="unseen">loading</span><i></i><i></i><i></i></div>'; }, 200);
+  htmx.ajax("GET", from, { target: "#drawer", swap: "innerHTML" }).finally(() => { clearTimeout(bars); if (chosen) drawer.scrollIntoView({ block: "nearest" }); else drawer.innerHTML = blank; });
 }
 function shut() {
   const back = chosenCell();
@@ -178,6 +179,19 @@ document.addEventListener("saltern:changed", (e) => {
   b.textContent = n > 0 ? `${n} new: show` : "it has changed: show it";
   box.hidden = false;
 });
+// The line that sums a page up is read aloud when it changes, at most once in ten seconds.
+let summary = $("[data-summary]")?.textContent, last = 0, later = 0;
+function sum() {
+  const now = $("[data-summary]")?.textContent;
+  if (!now || now === summary) return;
+  clearTimeout(later);
+  const wait = 10000 - (Date.now() - last);
+  if (wait > 0) { later = setTimeout(sum, wait); return; }
+  summary = now;
+  last = Date.now();
+  say(now.replace(/\s+/g, " ").trim());
+}
+document.addEventListener("saltern:swapped", sum);
 const ready = () => { enroll(); readyMatrix(); bar(); };
 document.addEventListener("saltern:swapped", ready);
 document.addEventListener("htmx:afterSettle", ready);

@@ -6,21 +6,25 @@ const live = (() => {
   const badge = document.querySelector(".live"), stale = document.getElementById("stale");
   const me = Math.random().toString(36).slice(2);
   const tabs = new Map();  // tab → its topics and when it said so
-  let heard = Date.now(), after = +body.dataset.after || 0, source = null, following = "", paused = false;
+  let heard = Date.now(), after = +body.dataset.after || 0, source = null, following = "", paused = false, asking = false;
   const waiting = new Map(), ACTS = "main .acts, dialog .sure";
 
   function state(name) {
     if (!badge || badge.dataset.state === name) return;
     badge.dataset.state = name;
-    badge.querySelector(".word").textContent = name === "live" ? "live" : name === "late" ? "late since" : "as of";
+    badge.querySelector(".word").textContent = { live: "live", late: "late since", polled: "every 10 s," }[name] || "as of";
     document.querySelectorAll(ACTS).forEach((b) => { b.classList.toggle("late", name === "late"); if (name === "late") b.setAttribute("aria-disabled", "true"); else b.removeAttribute("aria-disabled"); });
     body.toggleAttribute("data-late", name === "late");
-    if (stale) { stale.hidden = name !== "late"; stale.querySelector("[data-since]").textContent = clock(heard) + " UTC"; }
+    if (!stale) return;
+    stale.hidden = name !== "late";
+    stale.querySelector("[data-since]").textContent = clock(heard) + " UTC";
+    const work = [...document.querySelectorAll("[data-work]")].reduce((n, one) => n + +one.value, 0);
+    stale.querySelector("[data-working]").textContent = work ? `${work.toLocaleString("en")} ${work === 1 ? "is" : "are"} at work and ${work === 1 ? "has its" : "have their"} whole plan.` : "";
   }
   const clock = (ms) => new Date(ms).toISOString().slice(11, 19);
-  function alive() {
+  function alive(how = "live") {
     heard = Date.now();
-    state("live");
+    state(how);
     const at = document.querySelector("[data-clock]");
     if (at) at.textContent = clock(heard) + " UTC";
     const run = document.getElementById("asof");  // beside the time slider, unless it is being moved or shows the past
@@ -58,7 +62,8 @@ const live = (() => {
 
   function take(kind, data) {
     if (kind === "beat") alive();
-    if (kind === "part") { alive(); if (!paused) swap(data); }
+    if (kind === "polled") alive("polled");
+    if (kind === "part") { alive(data.how); if (!paused) swap(data); }
     if (kind === "signed-out") location.reload();
   }
   if (!mine.length || !window.EventSource) return { pause() {} };
@@ -85,12 +90,29 @@ const live = (() => {
     else if (m.gone) { tabs.delete(m.from); }
     else if (m.kind) take(m.kind, m.data);
   });
+  // Without a word of the stream the parts are asked for, every ten seconds; what answers is no stream, and the page says so.
+  async function poll() {
+    if (asking || !leads || document.hidden) return;
+    asking = true;
+    try {
+      const answer = await fetch(`${root}/parts?topics=${encodeURIComponent(following || mine.join(","))}`, { signal: AbortSignal.timeout(8000) });
+      if (answer.ok) {
+        const parts = (await answer.text()).split("\n\n").filter(Boolean).map((one) => JSON.parse(one.slice(one.indexOf("data: ") + 6)));
+        for (const one of parts) { const data = { ...one, how: "polled" }; take("part", data); say({ kind: "part", data }); }
+        take("polled"); say({ kind: "polled" });
+      }
+    } catch {} finally { asking = false; }
+  }
   const lead = () => { leads = true; open(); return new Promise(() => {}); };
   if (navigator.locks && channel) navigator.locks.request("saltern" + root, lead); else lead();
   const announce = () => { if (!leads) say({ topics: mine }); else if (!source) open(); };
   announce();
   setInterval(announce, 15000);
-  setInterval(() => { if (Date.now() - heard > 10000) state("late"); }, 1000);
+  setInterval(() => {
+    const silent = Date.now() - heard, polled = badge?.dataset.state === "polled";
+    if (silent > (polled ? 10000 : 7000)) poll();
+    if (silent > (polled ? 20000 : 10000)) state("late");
+  }, 1000);
   addEventListener("pagehide", () => { say({ gone: true }); source?.close(); });
   addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
   return { pause(on) { paused = on; if (!on) flush(); } };

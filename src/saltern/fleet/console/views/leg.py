@@ -93,6 +93,7 @@ def timeline(leg: Data, events: list[Data], now: float) -> Data:
             "title": title,
         }
 
+    boots = [one for one in leg["boots"] if one["at"]]
     bands = [bar("dark", begin, end, why) for begin, end, why in dark_times(events, last)]
     rows = [
         {
@@ -108,7 +109,9 @@ def timeline(leg: Data, events: list[Data], now: float) -> Data:
     return {
         "rows": rows,
         "bands": bands,
-        "cuts": [one["x"] for one in bands],
+        "cuts": [place(one["at"]) for one in boots if one["planned"]] or [one["x"] for one in bands],
+        "crashes": [place(one["at"]) for one in boots if not one["planned"]],
+        "boots": boots,
         "ticks": ticks,
         "took": span(last - first),
         "dark": span(dark) if dark else "",

@@ -20,21 +20,27 @@ async def gather_output(visit: Visit) -> Data:
 
 
 async def printed(visit: Visit, leg: Data, step: Data | None) -> Data:
-    """The output of the newest attempt of a step, as the address selects: its end, the lines before one, or
-    the lines found; its comment, if no output is stored.
+    """The output of an attempt of a step, by default the newest, as the address selects: its end, the lines
+    before one, or the lines found; its comment, if no output is stored.
     """
-    ask, word = visit.ask, visit.query.get("find", "")[:LONGEST_WORD]
-    before = visit.query.get("before", "")
-    end = int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None
+    word, end = visit.query.get("find", "")[:LONGEST_WORD], whole(visit.query.get("before", ""))
     if step is None:
-        return output_lines("")
-    found = await ask.get(
+        return {**output_lines(""), "attempt": None}
+    found = await visit.ask.get(
         f"{RUN}/legs/{{system}}/outputs", run=leg["run"], system=leg["system"], action=step["action"]
     )
-    newest = max((one["attempt"] for one in found["items"]), default=0)
-    texts = [one["text"].rstrip("\n") for one in found["items"] if one["attempt"] == newest and one["text"]]
-    text = "\n".join(texts) or step["comment"]
-    return found_lines(text, word) if word else output_lines(text, end=end)
+    asked = next(
+        (one for one in step["tries"] if one["number"] == whole(visit.query.get("attempt", ""))), None
+    )
+    number = asked["number"] if asked else max((one["attempt"] for one in found["items"]), default=0)
+    texts = [one["text"].rstrip("\n") for one in found["items"] if one["attempt"] == number and one["text"]]
+    text = "\n".join(texts) or (asked or step)["comment"]
+    lines = found_lines(text, word) if word else output_lines(text, end=end)
+    return {**lines, "attempt": asked["number"] if asked else None}
+
+
+def whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def output_lines(text: str, most: int = MOST_LINES, *, end: int | None = None) -> Data:

@@ -8,11 +8,13 @@ from saltern.fleet.api.problems import ApiError
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import count, moment
 from saltern.fleet.console.row import Data, Visit
+from saltern.fleet.console.views.causes import with_changes
 from saltern.fleet.console.views.runs import listed
 
 DAY = 86_400.0
 HOURS = 12
 SHOWN = 8
+TREES = 5  # versions of the files that are looked at
 
 
 async def gather(visit: Visit) -> Data:
@@ -21,7 +23,8 @@ async def gather(visit: Visit) -> Data:
 
 async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
     """All of it: jobs, systems, approvals, trees and windows have the same readers."""
-    causes = await ask.get("/v1/causes", most=SHOWN)
+    trees = (await ask.get("/v1/trees", limit=TREES))["items"]
+    causes = with_changes(await ask.get("/v1/causes", most=SHOWN), trees)
     glance = await ask.get("/v1/glance", facts="false")
     runs = (await ask.get("/v1/chain-runs", limit=10, open=True))["items"]
     recent = (await ask.get("/v1/chain-runs", limit=10))["items"]
@@ -32,18 +35,20 @@ async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
         "runs": [listed(one, now) for one in runs],
         "last": last_failure(recent),
         "inbox": inbox,
-        "changes": await _changes(ask, now, recent),
+        "changes": await _changes(ask, now, recent, trees),
         "sheet": await _windows(ask, now),
-        "headline": headline(causes, now),
+        "headline": headline(causes, now, glance["silent"]),
     }
 
 
-def headline(causes: Data, now: float) -> str:
+def headline(causes: Data, now: float, silent: int = 0) -> str:
     """The first sentence: how many systems, for how many reasons, since when. Pure."""
     items = causes["items"]
     systems = sum(one["count"] for one in items) + causes["more_systems"]
     if not systems:
-        return "Nothing is broken"
+        return (
+            f"{count(silent, 'system')} silent, and no reboot is planned" if silent else "Nothing is broken"
+        )
     reasons = len(items) + causes["more"]
     runs = len({one["run"] for one in items})
     since = min((one["since"] for one in items if one["since"]), default=None)
@@ -66,7 +71,7 @@ async def _inbox(ask: Ask) -> Data:
     return found
 
 
-async def _changes(ask: Ask, now: float, runs: list[Data]) -> list[Data]:
+async def _changes(ask: Ask, now: float, runs: list[Data], trees: list[Data]) -> list[Data]:
     """What changed in 24 hours, the newest first: runs that began, trees, keys, alarms."""
     found = [
         {"icon": "i-chain", "what": one["chain"], "more": f"version {one['version']}, by {one['author']}",
@@ -77,11 +82,10 @@ async def _changes(ask: Ask, now: float, runs: list[Data]) -> list[Data]:
     for tag, icon in (("salt/key", "i-key"), ("saltern/alarm", "s-failed")):
         page = await ask.get("/v1/history", tag=tag, since=now - DAY, limit=5)
         found += [_event(one, icon) for one in page["items"]]
-    trees = await ask.get("/v1/trees", limit=5)
     found += [
         {"icon": "i-tree", "what": f"State tree {one['digest'][:7]}",
          "more": f"{one['environment']}, by {one['by']}; {one['files']} files", "at": one["at"], "link": ""}
-        for one in trees["items"]
+        for one in trees
         if now - one["at"] < DAY
     ]  # fmt: skip
     return sorted(found, key=lambda one: -one["at"])[:SHOWN]

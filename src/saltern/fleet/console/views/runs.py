@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from saltern.fleet.api.problems import ApiError
-from saltern.fleet.chains.control import NO_CHANGE
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import moment, span
 from saltern.fleet.console.list_marks import mark_of, run_marks
 from saltern.fleet.console.marks import cells
-from saltern.fleet.console.row import Act, Data, Form, Visit
-from saltern.fleet.console.views.offers import BAD, ENDS, OVER, buttons, run_offers
-from saltern.language.diagnostics import Diagnostic
+from saltern.fleet.console.row import Data, Visit
+from saltern.fleet.console.views.causes import with_changes
+from saltern.fleet.console.views.offers import BAD, ENDS, buttons, run_offers
 
 RUN = "/v1/chain-runs/{run}"
 FEW = 50  # systems that have a row each in the matrix
 PAGE = 50
 SHOWN_CAUSES = 5
+MOST_CAUSES = 200  # that are counted for a list
+TREES = 5  # versions of the files that are looked at
 WIDE = 24  # number of columns from which they are narrow
+WORKING = ("running", "rebooting", "updating", "waiting")
 NEEDS = ("failed", "expired", "indeterminate", "paused")
 
 
@@ -36,10 +37,21 @@ async def gather_list(visit: Visit) -> Data:
     )
     ids = {one["run"] for one in opened}
     rows = [*opened, *(one for one in page["items"] if one["run"] not in ids and (first or one["ended"]))]
-    found = {"rows": [listed(one, visit.now) for one in rows], "next": page["next"], "only": only}
+    found = {
+        "rows": [listed(one, visit.now) for one in rows],
+        "next": page["next"],
+        "only": only,
+        "causes": await _cause_numbers(visit.ask) if any(_has_bad(one["legs"]) for one in rows) else {},
+    }
     if first and not any(only.values()):  # the part that watches the list is already on the page
         found |= {"mark": mark_of(run_marks(page["items"])), "has_topic_data": True}
     return found
+
+
+async def _cause_numbers(ask: Ask) -> Mapping[str, int]:
+    """How many causes the runs of the last day have."""
+    found = await ask.get("/v1/causes", most=MOST_CAUSES)
+    return Counter(one["run"] for one in found["items"])
 
 
 def listed(run: Data, now: float) -> Data:
@@ -53,7 +65,13 @@ def listed(run: Data, now: float) -> Data:
         "done": done,
         "need": sum(legs.get(one, 0) for one in NEEDS) if run["status"] not in ENDS else 0,
         "took": span((run["ended"] or now) - run["created"]),
+        "at_work": working(legs),
     }
+
+
+def working(legs: Mapping[str, int]) -> int:
+    """The systems that have their plan, and go through it also without the controller."""
+    return sum(legs.get(one, 0) for one in WORKING)
 
 
 async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
@@ -66,7 +84,7 @@ async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
 async def gather_shapes(ask: Ask, run: str, now: float) -> Data:
     """The same without the moments."""
     shapes = await ask.get(f"{RUN}/shapes", run=run)
-    causes = await ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES) if _has_bad(shapes["legs"]) else NONE
+    causes = await _causes(ask, run) if _has_bad(shapes["legs"]) else NONE
     each = None
     if shapes["systems"] <= FEW:
         each = (await ask.get(f"{RUN}/rows", run=run, limit=FEW))["items"]
@@ -74,6 +92,13 @@ async def gather_shapes(ask: Ask, run: str, now: float) -> Data:
 
 
 NONE: Data = {"items": [], "more": 0, "more_systems": 0}
+
+
+async def _causes(ask: Ask, run: str) -> Data:
+    found: Data = await ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES)
+    if not found["items"]:
+        return found
+    return with_changes(found, (await ask.get("/v1/trees", limit=TREES))["items"])
 
 
 def _has_bad(legs: Mapping[str, int]) -> bool:
@@ -108,6 +133,7 @@ def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None 
         "narrow": len(shapes["actions"]) > WIDE,
         "segments": segments(shapes["actions"]),
         "offers": run_offers(shapes),
+        "at_work": working(legs),
     }
 
 
@@ -174,7 +200,7 @@ async def gather_run(visit: Visit) -> Data:
             f"{RUN}/rows", run=run, limit=100 if len(shapes["actions"]) <= WIDE else PAGE,
             status=wanted, cursor=query.get("cursor", ""),
         )  # fmt: skip
-        causes = await visit.ask.get(f"{RUN}/causes", run=run, most=SHOWN_CAUSES)
+        causes = await _causes(visit.ask, run)
         data = run_data(shapes, causes, visit.now, each=rows["items"])
         page |= {"buttons": buttons(data["offers"], visit)}
         return {**data, **page, "next": rows["next"], "filtered": True, **slider(moments, None, visit.now)}
@@ -205,78 +231,3 @@ def slider(moments: list[Data], at: float | None, now: float) -> Data:
 
 def _ended(moments: list[Data]) -> bool:
     return any(one["kind"] == "status" and one["what"].split(":")[0] in ENDS for one in moments)
-
-
-async def count_order(ask: Ask, form: Form) -> int | list[str] | None:
-    """The systems that an order is about, counted now."""
-    verb, run = form.text("verb"), form.path["run"]
-    if verb in ("pause", "resume"):
-        return None
-    if "system" in form.path:
-        return [form.path["system"]]
-    if form.text("pattern"):
-        causes = await ask.get(f"{RUN}/causes", run=run, most=500, names=True)
-        return [
-            system
-            for one in causes["items"]
-            if all(one[name] == form.text(name) for name in ("step", "status", "pattern"))
-            for system in one["systems"]
-        ]
-    legs = Counter((await ask.get(f"{RUN}/shapes", run=run, most=1))["legs"])
-    return (
-        sum(legs[one] for one in BAD)
-        if verb == "retry"
-        else sum(n for one, n in legs.items() if one not in OVER)
-    )
-
-
-def order_body(form: Form) -> Data:
-    body: Data = {"verb": form.text("verb"), "systems": list(form.systems), "reason": form.text("reason")}
-    if form.text("action"):
-        body["step"] = form.text("action")
-    if body["verb"] == "cancel":
-        body["hard"] = form.is_on("hard")
-    if body["verb"] == "resume":
-        body["despite_failures"] = form.is_on("despite_failures")
-    return body
-
-
-def is_dangerous(form: Form) -> bool:
-    return form.text("verb") == "cancel"
-
-
-def check_order(answer: Data) -> None:
-    """Raise if an order has changed nothing, with the reasons that the controller gives."""
-    changed: dict[str, str] = answer["changed"]
-    if any(not what.startswith(NO_CHANGE) for what in changed.values()):
-        return
-    found = dict.fromkeys(what.removeprefix(f"{NO_CHANGE}: ") for what in changed.values())
-    what = "; ".join(found) or "the run is not in a state for it any more"
-    fix = "look at it again: it has changed since the page was loaded, or it has had this order already"
-    raise ApiError(409, Diagnostic(code="console-no-change", what=what, fix=fix))
-
-
-RUN_ACTS = (
-    Act(
-        path="/runs/{run}/orders",
-        method="POST",
-        route=f"{RUN}/orders",
-        body=order_body,
-        count=count_order,
-        danger=is_dangerous,
-        check=check_order,
-        then="/runs/{run}",
-        did="The order is given",
-    ),
-    Act(
-        path="/runs/{run}/{system}/orders",
-        method="POST",
-        route=f"{RUN}/orders",
-        body=order_body,
-        count=count_order,
-        danger=is_dangerous,
-        check=check_order,
-        then="/runs/{run}/{system}",
-        did="The order is given to this system",
-    ),
-)

@@ -9,6 +9,7 @@ from saltern.fleet.api.problems import ApiError
 from saltern.fleet.console.row import Act, Data, Visit
 from saltern.fleet.console.views.boots import gather_boots
 from saltern.fleet.console.views.drift import gather_drift
+from saltern.fleet.console.views.offers import buttons, leg_offers
 from saltern.language.diagnostics import SalternError
 
 PAGE = 100
@@ -58,6 +59,7 @@ async def gather_system(visit: Visit) -> Data:
     legs = await visit.ask.get("/v1/systems/{system}/legs", system=id_, limit=30)
     jobs = await visit.ask.get("/v1/jobs", system=id_, limit=10) if visit.may("jobs.read") else {"items": []}
     window = await _window(visit, id_) if system["state"] == "accepted" else None
+    holding = next((one for one in legs["items"] if needs(one)), None)
     return {
         "system": system,
         "facts": facts,
@@ -67,7 +69,8 @@ async def gather_system(visit: Visit) -> Data:
         "boot": boot(facts["grains"] if facts else {}),
         "legs": legs["items"],
         "more_legs": legs["next"],
-        "holding": next((one for one in legs["items"] if needs(one)), None),
+        "holding": holding,
+        "buttons": await _buttons(visit, id_, holding),
         "jobs": jobs["items"],
         "window": window,
         "boots": await gather_boots(visit, id_, legs["items"]),
@@ -97,6 +100,14 @@ def needs(leg: Mapping[str, Any]) -> bool:
     fine = ("succeeded", "succeeded with skips", "cancelled")
     over = ("succeeded", "partial", "failed", "cancelled", "expired")
     return leg["status"] not in fine and leg["run_status"] not in over
+
+
+async def _buttons(visit: Visit, id_: str, holding: Data | None) -> Data:
+    """What can be ordered of the leg that holds it."""
+    if holding is None:
+        return {}
+    leg = await visit.ask.get("/v1/chain-runs/{run}/legs/{system}", run=holding["run"], system=id_)
+    return buttons(leg_offers(leg), visit)
 
 
 async def _facts(visit: Visit, id_: str) -> Data | None:
