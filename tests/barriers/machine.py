@@ -64,7 +64,7 @@ class Machine:
         if force or not self.stubborn:
             self._armed.write_text("reboot" if notice else "")
 
-    def pending(self) -> Pending | None:
+    def pending_shutdown(self) -> Pending | None:
         """One with a notice waits, and can be called off."""
         word = self._armed.read_text() if self.armed else ""
         return Pending(mode=word) if word else None
@@ -74,7 +74,7 @@ class Machine:
         self._armed.write_text(mode)
 
     def cancel(self) -> str:
-        if self.pending() is None:
+        if self.pending_shutdown() is None:
             return GOES_DOWN
         self._armed.unlink()
         return ""
@@ -87,7 +87,7 @@ class Machine:
         return time.monotonic() + self.waited
 
     def wait(self, seconds: float) -> None:
-        if self.armed and self.pending() is None:
+        if self.armed and self.pending_shutdown() is None:
             os._exit(DOWN)
         self.waited += seconds
 

@@ -219,7 +219,7 @@ def test_22_a_shutdown_of_somebody_else_stays(tmp_path: Path, policy: str, mode:
     machine.begin()
     assert ended(machine) == "failed"
     assert f"a {mode} is scheduled, and not by this run" in comment(machine)
-    assert machine.machine.pending() == Pending(mode=mode)
+    assert machine.machine.pending_shutdown() == Pending(mode=mode)
 
 
 def test_22_replace_calls_off_even_a_poweroff(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_22_an_interrupt_calls_an_announced_reboot_off(tmp_path: Path) -> None:
     machine.begin()
     assert ended(machine) == "rebooting"
     interrupted(machine)
-    assert machine.machine.pending() is None
+    assert machine.machine.pending_shutdown() is None
     assert ended(machine) == "interrupted"
     machine.go_on()  # asks for it again
     assert ended(machine) == "rebooting"

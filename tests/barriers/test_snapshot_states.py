@@ -151,7 +151,7 @@ def test_with_tukit_states_are_applied_by_a_call_of_it(disk: Disk, monkeypatch: 
     bench.start()
     bench.to_the_end()
     assert bench.statuses() == {"web": "succeeded", "reboot": "succeeded"}, bench.comment("web")
-    assert ((disk.root / "etc/web.conf").read_text(), disk.seam.booted()) == (
+    assert ((disk.root / "etc/web.conf").read_text(), disk.seam.booted_snapshot()) == (
         "81 1\n",
         ".snapshots/7/snapshot",
     )

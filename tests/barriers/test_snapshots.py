@@ -68,7 +68,7 @@ def test_what_is_done_in_a_new_snapshot_is_there_after_the_reboot_and_not_before
     assert known.state.status is Leg.SUCCEEDED, bench.statuses()
     assert (disk.var / "log").read_text().split() == ["1", "2"], "the second builds on the first"
     assert bench.boots() == 2, "a snapshot that waits is a reason for a reboot"
-    assert disk.seam.booted() == disk.seam.next() != FIRST
+    assert disk.seam.booted_snapshot() == disk.seam.next() != FIRST
 
 
 @needs_btrfs
@@ -76,7 +76,7 @@ def test_24_a_transaction_that_changes_nothing_is_dropped_and_the_reboot_is_done
     bench = Transactional(disk, "id: look, transaction: 'cat /etc/release'", "id: reboot, reboot: {{}}")
     known = bench.to_the_end()
     assert known.state.status is Leg.SUCCEEDED
-    assert (bench.boots(), disk.seam.booted(), disk.snapshots()) == (2, FIRST, [FIRST])
+    assert (bench.boots(), disk.seam.booted_snapshot(), disk.snapshots()) == (2, FIRST, [FIRST])
     step = known.state.steps["look"]
     assert (step.changed, step.comment.splitlines()[0]) == (
         False, "The command has changed nothing, and its snapshot was dropped",
@@ -203,4 +203,4 @@ def test_tukit_is_asked_where_there_is_one(disk: Disk, monkeypatch: pytest.Monke
     assert bench.statuses() == {"fails": "failed", "update": "succeeded", "reboot": "succeeded"}, (
         bench.comment("fails")
     )
-    assert (disk.release(), disk.seam.booted()) == ("2", ".snapshots/7/snapshot")
+    assert (disk.release(), disk.seam.booted_snapshot()) == ("2", ".snapshots/7/snapshot")

@@ -58,13 +58,13 @@ class Boots:
         if force or not (self.base / "stubborn").exists():
             (self.base / "asked").write_text(str(notice))
 
-    def pending(self) -> Pending | None:
+    def pending_shutdown(self) -> Pending | None:
         """One with a notice waits, and can be called off."""
         asked = self.base / "asked"
         return Pending(mode="reboot") if asked.exists() and float(asked.read_text()) else None
 
     def cancel(self) -> str:
-        if self.pending() is None:
+        if self.pending_shutdown() is None:
             return reboot.GOES_DOWN
         (self.base / "asked").unlink()
         return ""
@@ -77,7 +77,9 @@ class Boots:
         return time.monotonic() + self.waited
 
     def wait(self, seconds: float) -> None:
-        if (self.base / "asked").exists() and (self.pending() is None or not (self.base / "real").exists()):
+        if (self.base / "asked").exists() and (
+            self.pending_shutdown() is None or not (self.base / "real").exists()
+        ):
             if callable(signal.getsignal(signal.SIGTERM)):
                 os.kill(os.getpid(), signal.SIGTERM)  # as a shutdown does
             os._exit(DEAD)

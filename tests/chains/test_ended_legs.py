@@ -79,7 +79,7 @@ def test_36_an_order_about_a_leg_whose_journal_is_gone_is_answered_and_not_run(
 def test_36_ends_are_kept_for_as_many_legs_as_numbers(tmp_path: Path) -> None:
     for number in range(KEPT + 3):
         one = OrderNumbers(str(tmp_path), f"t{number}")
-        with one.taken(1, "run") as counts:
+        with one.take(1, "run") as counts:
             assert counts
         one.note_end({"status": "succeeded", "steps": []})
     one.prune()

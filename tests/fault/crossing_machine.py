@@ -62,7 +62,7 @@ class Power:
     def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
         (self.at / "armed").write_text(f"{notice} {force}")
 
-    def pending(self) -> Pending | None:
+    def pending_shutdown(self) -> Pending | None:
         return None
 
     def cancel(self) -> str:

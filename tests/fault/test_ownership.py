@@ -169,7 +169,7 @@ def test_looking_takes_no_lock() -> None:
         with open(one.base / "runs" / "lock", "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_SH)  # any attempt to take it would fail, and seem to be a run
             assert runs.lock.holder() is None
-        with runs.lock.locked("1", 0.0):
+        with runs.lock.hold("1", 0.0):
             seen = [
                 sys.executable,
                 "-P",

@@ -77,7 +77,7 @@ def test_what_is_sealed_is_opened_as_it_was(
     }
     with tempfile.TemporaryDirectory() as folder:
         sealer = seal.Seal(f"{folder}/run")
-        sealed = sealer.sealed(body)
+        sealed = sealer.seal_body(body)
         sealer.keep()
         assert not secrets.holds(_without_tokens(sealed))
         assert seal.open_records([Record(0, "x", sealed)], f"{folder}/run")[0].body == body
@@ -94,7 +94,7 @@ def _without_tokens(value: object) -> object:
 
 def test_another_key_opens_nothing(tmp_path: object) -> None:
     known("hunter2222")
-    sealed = seal.Seal(f"{tmp_path}/one").sealed(["hunter2222"])
+    sealed = seal.Seal(f"{tmp_path}/one").seal_body(["hunter2222"])
     other = seal.Seal(f"{tmp_path}/two")
     other.keep(new=True)
     for path in ("one", "two"):

@@ -134,7 +134,7 @@ def _check_snapshots(legs: Legs, plan: LegPlan) -> None:
 def _has_snapshots(machine: Snapshots) -> bool:
     """False only if the machine certainly has none: an action may install a missing tool."""
     try:
-        return bool(machine.booted() and machine.next())
+        return bool(machine.booted_snapshot() and machine.next())
     except OSError:
         return True
 

@@ -50,7 +50,7 @@ def resume_leg(
         raise over(known)
     if is_waiting(known):
         return begin(settings, name, on_event, again=again, question=question)
-    with legs.lock.locked(name):
+    with legs.lock.hold(name):
         if not keep_pause:
             legs.orders.remove(name, "pause")
         return _Driver(LegWork(settings, legs, name, on_event, again, question)).to_the_end()
@@ -60,7 +60,7 @@ def readable(settings: Settings, name: str) -> KnownLeg:
     """Read a leg. A damaged journal is moved aside, and raises ``OperationError``."""
     legs = Legs(settings)
     if name in legs.unknown():
-        with legs.lock.locked(name):
+        with legs.lock.hold(name):
             legs.put_aside(name)
     return legs.known(name)
 
@@ -77,7 +77,7 @@ def begin(
     legs = Legs(settings)
     if not wait_for_turn(legs, name):
         return drive(settings, name)  # ends it without running anything
-    with legs.lock.locked(name, wait=HAND_OVER):
+    with legs.lock.hold(name, wait=HAND_OVER):
         return _Driver(LegWork(settings, legs, name, on_event, again, question)).to_the_end()
 
 

@@ -40,7 +40,7 @@ class LegLock:
             os.close(file)
 
     @contextmanager
-    def locked(self, leg: str, wait: float = 0.0) -> Iterator[None]:
+    def hold(self, leg: str, wait: float = 0.0) -> Iterator[None]:
         """Hold the lock of the legs. Raises ``OperationError`` with the name of the running leg if it
         keeps the lock for ``wait`` seconds."""
         try:

@@ -38,20 +38,20 @@ class OrderNumbers:
         self._path = os.path.join(self._folder, sha256(token.encode()).hexdigest()[:32])
 
     @contextmanager
-    def taken(self, number: int, verb: str) -> Iterator[bool]:
+    def take(self, number: int, verb: str) -> Iterator[bool]:
         """Take an order; False if a higher one is known. Until the block ends, no other order is taken."""
         make_private(self._folder)
         lock = os.open(f"{self._path}{LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             flock(lock, LOCK_EX)
-            counts = number >= self.known().number
+            counts = number >= self.read().number
             if counts:
                 atomic.write(self._path, json.encode(Known(number, verb)))
             yield counts
         finally:
             os.close(lock)
 
-    def known(self) -> Known:
+    def read(self) -> Known:
         try:
             with open(self._path, "rb") as file:
                 return json.decode(file.read(), type=Known)

@@ -31,7 +31,7 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
     """Retry, skip, declare done or release. Raises if the statuses do not allow it."""
     legs = Legs(settings)
     legs.known(name)
-    with legs.lock.locked(name):
+    with legs.lock.hold(name):
         known = legs.known(name)
         _check_order(known, kind, body)
         journal = Journal(legs, name, known.state.records)
@@ -43,7 +43,7 @@ def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: i
     """Give a leg that is not at work other inputs; what it has done stays as it is."""
     legs = Legs(settings)
     legs.known(name)
-    with legs.lock.locked(name):
+    with legs.lock.hold(name):
         known = legs.known(name)
         if known.state.status in ENDED_WELL or known.state.quarantined:
             _check_order(known, "retry", {})
@@ -72,7 +72,7 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
         return None
     if known.state.status is Leg.QUEUED:
         return drive(settings, name)  # ends it without running anything
-    with legs.lock.locked(name):
+    with legs.lock.hold(name):
         return drive(settings, name)
 
 
@@ -88,7 +88,7 @@ def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
     legs.orders.write(name, "pause", reason)
     if legs.lock.holder() == name or known.state.status in (Leg.REBOOTING, Leg.UPDATING, Leg.QUEUED):
         return None
-    with legs.lock.locked(name):
+    with legs.lock.hold(name):
         return drive(settings, name)
 
 
@@ -96,7 +96,7 @@ def _may_stop(known: KnownLeg, settings: Settings) -> bool:
     """True if the running step may be stopped. One that installs packages is left to end, as the last
     step.
     """
-    busy = SegmentView(known, settings).begun
+    busy = SegmentView(known, settings).begun_actions
     return not any(action.row.may_replace for action in known.state.plan.steps if action.id in busy)
 
 

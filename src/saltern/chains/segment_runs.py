@@ -22,7 +22,7 @@ class SegmentRuns:
         """The state of the run of a segment; None if its journal is damaged."""
         if not self._runs.is_damaged(jid):
             return self._runs.state(jid)
-        with self._runs.lock.locked(jid, clock.now(), wait=self._settings.queue_runs):
+        with self._runs.lock.hold(jid, clock.now(), wait=self._settings.queue_runs):
             if self._runs.is_damaged(jid):
                 self._runs.put_aside(jid)
                 return None
@@ -33,7 +33,7 @@ class SegmentRuns:
         later = [one for one in self._runs.jids() if age(one) > age(jid)]
         return len(later) >= self._settings.keep_runs
 
-    def kept(self, jid: str) -> Kept:
+    def kept_programs(self, jid: str) -> Kept:
         """How programs ended that have outlived their run; waits for those that still run."""
         folder = self._runs.kept_folder(jid)
         if ledger.at_work(folder):

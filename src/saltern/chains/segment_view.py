@@ -57,7 +57,7 @@ class SegmentView:
         return {name: row for name, row in rows.items() if row["status"] != Step.NOT_RUN.value}
 
     @cached_property
-    def begun(self) -> dict[str, bool]:
+    def begun_actions(self) -> dict[str, bool]:
         """The actions that have begun and not ended; True if they are at work, even without our process."""
         run = self._run
         if run is None or not run.has_plan or run.is_over or run.open_barriers:

@@ -119,7 +119,7 @@ class Segments:
         status = state.status
         cancelled = self._work.orders.cancel_reason()
         if status not in RESUMABLE or cancelled:
-            kept = self._work.segment_runs.kept(jid)
+            kept = self._work.segment_runs.kept_programs(jid)
             said = abandon(self._work.settings, jid, cancelled) if status in RESUMABLE else ""
             plan = self._work.plan
             safe = {one.id for one in plan.steps if one.repeatable}
@@ -145,7 +145,7 @@ class Segments:
                 self._work.journal.add("quarantine", steps=rows)
                 return True
             if run.has_plan:
-                kept = self._work.segment_runs.kept(state.segment.jid)
+                kept = self._work.segment_runs.kept_programs(state.segment.jid)
                 rows |= results(report_of(run), names) | in_doubt(run, names, (), kept)
             abandon(self._work.settings, state.segment.jid, "it broke repeatedly")
         self._work.journal.add("quarantine", steps=rows)

@@ -35,7 +35,7 @@ def as_data(known: KnownLeg, settings: Settings, view: SegmentView | None = None
     view = view or SegmentView(known, settings)
     state, plan = known.state, known.state.plan
     now = dict(view.rows)
-    for name, still in view.begun.items():
+    for name, still in view.begun_actions.items():
         status = Step.RUNNING if still else Step.INDETERMINATE
         now[name] = {"status": status.value, "comment": "" if still else WAS}
     at_work = Legs(settings).lock.holder() == known.id
@@ -106,7 +106,7 @@ def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dic
 def unrecorded_action(known: KnownLeg, settings: Settings, view: SegmentView) -> str:
     """The action that the process of a leg has begun, while the journal of its run has no record of it."""
     name = Legs(settings).orders.current(known.id)
-    is_recorded = name in view.rows or name in view.begun
+    is_recorded = name in view.rows or name in view.begun_actions
     return name if name and _is_open(known, name) and not is_recorded else ""
 
 
@@ -153,7 +153,7 @@ def lines(known: KnownLeg, settings: Settings) -> Iterator[str]:
         note = blocked if row["status"] == Step.NOT_RUN.value and blocked else note_of(row)
         changed = "changed" if row["changed"] else ""
         yield f"  {row['action']:<11} {row['kind']:<10} {row['status']:<15}{changed:<9}{note}".rstrip()
-    if advice := _advice(known, bool(data["at_work"]), SegmentView(known, settings).begun):
+    if advice := _advice(known, bool(data["at_work"]), SegmentView(known, settings).begun_actions):
         yield advice
 
 

@@ -100,7 +100,7 @@ class _Orders:
         self.numbers = OrderNumbers(self.legs.folder, self.token)
 
     def carry_out(self) -> dict[str, Any]:
-        with self.numbers.taken(self.asked.order, self.asked.verb) as counts:
+        with self.numbers.take(self.asked.order, self.asked.verb) as counts:
             if counts and not VERBS[self.asked.verb].drives:
                 VERBS[self.asked.verb].work(self)
             elif counts:
@@ -154,7 +154,7 @@ class _Orders:
 
     def _note(self, name: str) -> None:
         """Record the order in the journal of the leg, so that it also counts after a reboot."""
-        with self.legs.lock.locked(name):
+        with self.legs.lock.hold(name):
             known = self.legs.known(name)
             body = {name: getattr(self.asked, name) for name in ("order", "verb", "until", "lease")}
             body |= {"denied": list(self.denied), "at": clock.now()}
@@ -177,14 +177,14 @@ class _Orders:
         known = self.known_leg()
         if known is not None:
             data = report_of_leg(known, self.settings)
-            return {**data, "order": self.numbers.known().number}
+            return {**data, "order": self.numbers.read().number}
         if (end := self.numbers.end()) is not None:
-            return {**end, "order": self.numbers.known().number, "waits_for": REMOVED}
+            return {**end, "order": self.numbers.read().number, "waits_for": REMOVED}
         return self._never_begun()
 
     def _never_begun(self) -> dict[str, Any]:
         """The leg for an order that came before its plan, or after a higher order."""
-        verb = self.numbers.known().verb
+        verb = self.numbers.read().verb
         status, step = ENDED_UNBEGUN.get(verb, (Leg.PENDING, Step.NOT_RUN))
         rows = [
             {"action": one.id, "kind": one.kind, "status": step.value, "comment": "", "changed": False}
@@ -195,7 +195,7 @@ class _Orders:
             "chain": self.plan.chain.name,
             "status": status.value,
             "seq": 0,
-            "order": self.numbers.known().number,
+            "order": self.numbers.read().number,
             "steps": rows,
         }
 

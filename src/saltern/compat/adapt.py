@@ -85,7 +85,7 @@ def _state(library: Library, loaded: Loaded, fun: str, raw: Raw, begin: _Beginni
     def body(ctx: Context, name: str, /, **kwargs: Any) -> Result:
         if takes_name:
             kwargs["name"] = name
-        with library.calling(ctx, loaded.module):
+        with library.enter_call(ctx, loaded.module):
             try:
                 begin(ctx)
                 returned = raw(**kwargs)
@@ -100,7 +100,7 @@ def _state(library: Library, loaded: Loaded, fun: str, raw: Raw, begin: _Beginni
 
 def _function(library: Library, loaded: Loaded, fun: str, raw: Raw) -> SaltFunction:
     def body(ctx: Context, /, *args: Any, **kwargs: Any) -> Any:
-        with library.calling(ctx, loaded.module):
+        with library.enter_call(ctx, loaded.module):
             return raw(*args, **kwargs)
 
     made = SaltFunction(body, fun)
@@ -144,7 +144,7 @@ def _aggregate(library: Library, loaded: Loaded, raw: Raw) -> Callable[..., Chun
         ctx: Context, chunk: Chunk, group: Sequence[Chunk], answered: Mapping[str, Answer]
     ) -> Chunk:
         running = {tag: to_salt(answer.result, answer.chunk.name) for tag, answer in answered.items()}
-        with library.calling(ctx, loaded.module):
+        with library.enter_call(ctx, loaded.module):
             low = raw(chunk.low(), [one.low() for one in group], running)
         return enlarge_chunk(chunk, low) if isinstance(low, Mapping) else chunk
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def custom_grains(library: Library) -> tuple[dict[str, object], list[str]]:
     """The grains, and the functions that failed with their reasons; a failure does not end the run."""
     found: dict[Any, Any] = {}
-    usable = library.own.loaded("grains")
+    usable = library.own.usable_modules("grains")
     problems = library.own.unusable("grains")
     for loaded in usable:
         for name, raw in loaded.functions.items():
@@ -39,5 +39,5 @@ def _call_function(library: Library, loaded: Loaded, raw: Raw, so_far: dict[str,
         {"grains": {**library.call().ctx.grains, **so_far}} if "grains" in wanted else {}
     )
     known |= {"proxy": {}} if "proxy" in wanted else {}
-    with library.calling(library.call().ctx, loaded.module):
+    with library.enter_call(library.call().ctx, loaded.module):
         return raw(**known)

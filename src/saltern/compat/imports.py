@@ -56,7 +56,7 @@ class _Importer:
         for directory in (self._directory, *self._library.utility_directories):
             found = file_of(directory, name)
             if found is not None:
-                return self._library.imported(found)
+                return self._library.import_file(found)
         return None
 
     def _relative(self, name: str, fromlist: Sequence[str], level: int) -> ModuleType:
@@ -68,10 +68,10 @@ class _Importer:
         found = file_of(os.path.dirname(package), os.path.basename(package))
         if found is None:
             raise ModuleNotFoundError(f"there is no module {name!r} beside {self._directory}", name=name)
-        module = self._library.imported(found)
+        module = self._library.import_file(found)
         for wanted in fromlist:
             if not hasattr(module, wanted) and (inner := file_of(package, wanted)) is not None:
-                setattr(module, wanted, self._library.imported(inner))
+                setattr(module, wanted, self._library.import_file(inner))
         return module
 
 
@@ -82,7 +82,7 @@ def _descend(library: Library, module: ModuleType, rest: str, innermost: bool) -
         found = file_of(os.path.dirname(str(inner.__file__)), part)
         if found is None:
             raise ModuleNotFoundError(f"there is no module {part!r} in {inner.__file__}", name=part)
-        setattr(inner, part, library.imported(found))
+        setattr(inner, part, library.import_file(found))
         inner = getattr(inner, part)
     return inner if innermost else module
 

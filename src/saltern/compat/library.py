@@ -87,7 +87,7 @@ class Library:
         return self._idle
 
     @contextmanager
-    def calling(self, ctx: Context, module: ModuleType) -> Iterator[None]:
+    def enter_call(self, ctx: Context, module: ModuleType) -> Iterator[None]:
         """Make this the current call while the engine calls a module; nested calls belong to it."""
         before = current.get()
         nested = before is not None and before.library is self and before.ctx is ctx
@@ -135,7 +135,7 @@ class Library:
     def utility_directories(self) -> list[str]:
         return directories(self._settings, "utils")
 
-    def imported(self, path: str) -> ModuleType:
+    def import_file(self, path: str) -> ModuleType:
         """A file that a module imports: loaded once in a run."""
         if path not in self._imported:
             try:

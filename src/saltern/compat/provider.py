@@ -54,7 +54,7 @@ class Shelf:
     def why(self, kind: str, name: str) -> str:
         return "; ".join(self._reasons.get((kind, name), ()))
 
-    def loaded(self, kind: str) -> list[Loaded]:
+    def usable_modules(self, kind: str) -> list[Loaded]:
         """Every module of a kind that can be used; ``why`` explains those that cannot."""
         paths = {path: name for name, found in self._index(kind).items() for path in found[:1]}
         every = (self._load(kind, name, path) for path, name in sorted(paths.items()))

@@ -98,7 +98,7 @@ def _matched_chunks(
     before: list[int] = []
     repeats = len(items) <= MOST_REPEATED
     for wanted in items:
-        indexes = matcher.reached(wanted)
+        indexes = matcher.in_form_matches(wanted)
         if not indexes:
             missing.report(owner, wanted, matcher)
             if not wanted.state:

@@ -46,7 +46,7 @@ class _Sources:
         self.reached: dict[int, list[Offer]] = {}  # by patterns of ``use_in``
         for wanted, owners in self._patterns(givers).items():
             offer = _merge_offers(self._turned_offer(Requisite("use", *owner)) for owner in owners)
-            for index in self._matcher.reached(wanted):
+            for index in self._matcher.in_form_matches(wanted):
                 self.reached.setdefault(index, []).append(offer)
 
     def apply_offers(self, index: int, chunk: Chunk) -> Chunk:

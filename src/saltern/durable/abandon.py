@@ -17,7 +17,7 @@ def abandon(settings: Settings, jid: str, why: str) -> str:
     Returns the result of a pending reboot; empty if there was none.
     """
     runs = Runs(settings)
-    with runs.lock.locked(jid, clock.now(), wait=settings.queue_runs):
+    with runs.lock.hold(jid, clock.now(), wait=settings.queue_runs):
         cancelled = cancel_reboot(runs, jid, settings)
         state = runs.state(jid)
         if state.status in RESUMABLE:

@@ -85,7 +85,7 @@ def claim_run(session: Session, request: Request, options: JournalOptions) -> It
     remember()
     runs = Runs(session.settings)
     now, asked = session.clock.now(), asked_for(to_builtins(request))
-    with runs.lock.locked(run_number(now), now, wait=options.queue, new=True, asked=asked) as jid:
+    with runs.lock.hold(run_number(now), now, wait=options.queue, new=True, asked=asked) as jid:
         yield ClaimedRun(runs, jid, session, request, options)
     runs.prune()
     remove_leftovers()

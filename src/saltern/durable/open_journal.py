@@ -94,7 +94,7 @@ def _conceal(change: Callable[[Entry], object] | None) -> None:
 def _entry_sealer(writer: Writer) -> Callable[[Entry], object]:
     """Seals the output of programs, like the journal."""
     seal = writer.seal.open()
-    return lambda entry: entry if entry.ran is None else seal.sealed(to_builtins(entry))
+    return lambda entry: entry if entry.ran is None else seal.seal_body(to_builtins(entry))
 
 
 def end_journal(recorder: Recorder, report: Report) -> None:

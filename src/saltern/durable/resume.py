@@ -47,7 +47,7 @@ def resume(
     if chosen is None:
         return None
     _quarantine_if_damaged(runs, chosen, settings)
-    with runs.lock.locked(chosen, clock.now(), wait=settings.queue_runs):
+    with runs.lock.hold(chosen, clock.now(), wait=settings.queue_runs):
         state = runs.state(chosen)  # another process may have continued it meanwhile
         _check(chosen, state)
         head = head_of(state)
@@ -76,7 +76,7 @@ def _quarantine_if_damaged(runs: Runs, jid: str, settings: Settings) -> None:
         runs.state(jid)
     except OperationError:
         if runs.is_damaged(jid):
-            with runs.lock.locked(jid, clock.now(), wait=settings.queue_runs):
+            with runs.lock.hold(jid, clock.now(), wait=settings.queue_runs):
                 if runs.is_damaged(jid):
                     runs.put_aside(jid)
         runs.state(jid)

@@ -113,7 +113,7 @@ def execute(
         if delays.wanted:
             _warn_of_unused(prepared.options, plan, prepared.found)
         report.warnings = prepared.warnings
-        report.unused = delays.unused()
+        report.unused = delays.unused_blocks()
     return report
 
 

@@ -77,7 +77,7 @@ class CallbackRenderer:
         session = self._session
         source = None if question.block else self._source(question)
         if source is not None and question.previous is None:
-            document = session.renderers.sls(source, session.renderers.allowed(question.values))
+            document = session.renderers.sls(source, session.renderers.without_globals(question.values))
             if question.values and document.blocks is not NO_BLOCKS:
                 document.blocks.variables = {**question.values, **document.blocks.variables}
             return document
@@ -120,7 +120,7 @@ class CallbackRenderer:
         return SlsSource(SlsRef(question.env, question.sls), found[0], question.name, found[1])
 
     def _own(self, path: str) -> str:
-        return self._names.shared(path, self._env)
+        return self._names.shared_path(path, self._env)
 
     def problems(self, problem: CompileError) -> Sent:
         """The answer in place of data: the places and codes of problems."""

@@ -25,7 +25,7 @@ class Delays(Struct):
             for block in scope_of(file.origin).blocks.values():
                 self.defined[block.definition] = block
 
-    def unused(self) -> list[Block]:
+    def unused_blocks(self) -> list[Block]:
         return [block for definition, block in self.defined.items() if definition not in self.called]
 
     def inside(self, id_: str, why: str = "and requisites stay in their scope") -> str:

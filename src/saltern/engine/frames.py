@@ -138,7 +138,7 @@ def render_target(
         document = renderers.block(block, target.scope, values)
     else:
         assert isinstance(target.source, SlsSource)
-        document = renderers.sls(target.source, renderers.allowed(values))
+        document = renderers.sls(target.source, renderers.without_globals(values))
     if document.blocks is not NO_BLOCKS:
         inherited = public(outer) if target.words.scoped else {}
         document.blocks.variables = {**inherited, **target.context, **document.blocks.variables}

@@ -69,7 +69,7 @@ class RenderedLoader(TreeLoader):
         super().__init__(session)
         self.ref = SlsRef(document.ref.env, f"{document.ref.name}>{block}") if block else document.ref
         self._document = document
-        self._values = self._renderers.allowed(values or {})
+        self._values = self._renderers.without_globals(values or {})
 
     def load(self, ref: SlsRef) -> Loaded | None:
         if ref == self.ref:

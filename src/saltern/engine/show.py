@@ -129,5 +129,5 @@ def show_rendered(
         if source is None:
             compile_high([ref], loader, CompilerOptions(), found)  # reports missing files
         else:
-            texts[ref.name] = session.renderers.shown(source)
+            texts[ref.name] = session.renderers.rendered_text(source)
     return texts

@@ -36,6 +36,6 @@ def assigned_sls(session: Session, request: Request, found: Diagnostics) -> dict
     envs = [only] if only else session.environments()
     reads = only or session.settings.state_top_saltenv
     reader = session.tops(session.tree, session.renderers, only_env=reads)
-    given = session.with_master_tops(reader.assigned(session.subject(), envs, found, only=only), found)
+    given = session.with_master_tops(reader.assigned_sls(session.subject(), envs, found, only=only), found)
     found.check()
     return given

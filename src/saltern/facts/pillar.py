@@ -50,7 +50,7 @@ class PillarCompiler:
         pillar: dict[str, object] = {}
         try:
             only = envs[0] if len(envs) == 1 else None
-            given = self.given = self._tops.assigned(subject, envs, self._found, only=only)
+            given = self.given = self._tops.assigned_sls(subject, envs, self._found, only=only)
             for env in dict.fromkeys((*(env for env in self._order if env in given), *given)):
                 for one in given[env]:
                     pillar = self._over(pillar, self._compile_line(one))

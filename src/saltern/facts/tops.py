@@ -31,7 +31,7 @@ class TopReader:
         self._default_top = default_top
         self._only_env = only_env
 
-    def assigned(
+    def assigned_sls(
         self, subject: Subject, envs: Sequence[str], found: Diagnostics, *, only: str | None = None
     ) -> dict[str, list[Assigned]]:
         """env → SLS files for this machine; a top file that cannot be read is an error, not an empty

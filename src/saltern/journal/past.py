@@ -135,7 +135,7 @@ class Past:
         """
         same = is_same_boot(body.get("boot") or {}, reboot.current().identity())
         whole = self._programs.proves(body.get("ledger"))
-        begun, ended = self._programs.known(body["number"], call)
+        begun, ended = self._programs.begun_and_ended(body["number"], call)
         until = self._programs.until(body["number"], call)
         return Traces(begun, ended, same_boot=same, whole=whole, until=until)
 

@@ -60,7 +60,7 @@ class RunLock:
         return _read_holder(self._file.last_holder())
 
     @contextmanager
-    def locked(
+    def hold(
         self, jid: str, started: float, *, wait: float = 0.0, new: bool = False, asked: str = ""
     ) -> Iterator[str]:
         """Hold the lock; ``wait`` is the seconds to queue. Raises ``OperationError`` that names the holder.

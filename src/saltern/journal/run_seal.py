@@ -19,9 +19,9 @@ class RunSeal:
         self._made: Seal | None = None
         self._is_used = False
 
-    def sealed(self, body: object) -> tuple[object, bool]:
+    def seal_body(self, body: object) -> tuple[object, bool]:
         """The data with its secrets sealed, and whether they are the first: the journal then records that."""
-        found = self._seal().sealed(body)
+        found = self._seal().seal_body(body)
         is_first = found is not body and not self._is_used
         self._is_used = self._is_used or is_first
         return found, is_first

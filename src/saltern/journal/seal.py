@@ -30,7 +30,7 @@ class Seal:
         self._key = b""
         self._kept = False
 
-    def sealed(self, body: object) -> object:
+    def seal_body(self, body: object) -> object:
         """The same data with its secrets sealed; the same object if it has none."""
         return secrets.replace_all(body, self._token)
 

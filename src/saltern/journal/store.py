@@ -215,9 +215,9 @@ def _tame(value: object, depth: int = 0) -> object:
 
 def _seal_body(seal: RunSeal, body: object) -> tuple[object, bool]:
     try:
-        return seal.sealed(body)
+        return seal.seal_body(body)
     except RecursionError:  # it contains itself
-        return seal.sealed(_tame(body))
+        return seal.seal_body(_tame(body))
 
 
 def _write_error(path: str, why: str) -> OperationError:

@@ -123,7 +123,7 @@ def _add_note(problem: Diagnostic, names: Sequence[str]) -> Diagnostic:
 
 def _pages(loader: KeptLoader, session: Session, refs: Sequence[SlsRef]) -> dict[str, Page]:
     """The files as text, by path. Unreadable ones were reported before."""
-    sources = [source for ref in refs if (source := loader.known(ref))]
+    sources = [source for ref in refs if (source := loader.source_of(ref))]
     return {source.path: Page(source, session.settings.renderer) for source in sources}
 
 

@@ -48,7 +48,7 @@ class KeptLoader(TreeLoader):
                 self._texts[found.path] = found.text
         return self._sources[ref]
 
-    def known(self, ref: SlsRef) -> SlsSource | None:
+    def source_of(self, ref: SlsRef) -> SlsSource | None:
         """The source of a file; None also if it cannot be read."""
         try:
             return self.source(ref)
@@ -119,7 +119,7 @@ class KeptLoader(TreeLoader):
     def _search(self, id_: str, env: str) -> Iterator[tuple[SlsRef, Mark]]:
         pattern = re.compile(rf"^['\"]?{re.escape(id_)}['\"]?:", re.MULTILINE)
         for ref in [SlsRef(env, name) for name in self.names(env)]:
-            source = self.known(ref)
+            source = self.source_of(ref)
             found = pattern.search(source.text) if source else None
             if source and found:
                 yield ref, Mark(source.path, source.text.count("\n", 0, found.start()) + 1)

@@ -67,7 +67,7 @@ def walk_tree(
     seen = Seen()
     walks = [Walk(session, selection, options, limit, seen) for session in sessions]
     walks[0].compile_ahead()
-    known = set() if strangers else {who for walk in walks for who in walk.matched()}
+    known = set() if strangers else {who for walk in walks for who in walk.matched_targets()}
     if selection.whole:
         for walk in walks:
             walk.tops(without=known)
@@ -102,7 +102,7 @@ class Walk:
         self._looked: set[SlsRef] = set()
 
     def compile_ahead(self) -> None:
-        self._session.renderers.ahead(source for ref in self._ready if (source := self.loader.known(ref)))
+        self._session.renderers.ahead(source for ref in self._ready if (source := self.loader.source_of(ref)))
 
     def rest(self, left: set[SlsRef]) -> None:
         """Compile the files that are in no run of a top file, each with what it includes."""
@@ -150,7 +150,7 @@ class Walk:
     @cached_property
     def _mine(self) -> list[Assigned]:
         """What the top files assign to this machine."""
-        given = self._tops.assigned(self._session.subject(), self._session.environments(), self.found)
+        given = self._tops.assigned_sls(self._session.subject(), self._session.environments(), self.found)
         both = self._session.with_master_tops(given, self.found)
         return [one for some in both.values() for one in some]
 
@@ -160,7 +160,7 @@ class Walk:
         refs = [one for ref in named for one in expand(ref, self.loader.names)]
         return set().union(*(self.loader.reach(ref) for ref in refs))
 
-    def matched(self) -> set[Who]:
+    def matched_targets(self) -> set[Who]:
         return {_who(one) for one in self._mine}
 
     def tops(self, *, without: set[Who]) -> None:
@@ -264,8 +264,8 @@ def _unused_blocks(blocks: Delays, selection: Selection, loader: KeptLoader) -> 
 
     Where only some files are checked, of those.
     """
-    paths = {source.path for ref in selection.refs if (source := loader.known(ref))}
-    wanted = [one for one in blocks.unused() if selection.whole or one.file in paths]
+    paths = {source.path for ref in selection.refs if (source := loader.source_of(ref))}
+    wanted = [one for one in blocks.unused_blocks() if selection.whole or one.file in paths]
     texts = {one.file: loader.text_of(one.file) for one in wanted}
     return [one for one in wanted if not names_block(texts[one.file] or one.name, one.name)]
 

@@ -31,7 +31,7 @@ def sls_unused(survey: Survey, found: Findings) -> None:
     if not survey.has_top:
         return
     for ref in survey.refs:
-        source = survey.loader.known(ref) if ref not in survey.named else None
+        source = survey.loader.source_of(ref) if ref not in survey.named else None
         if source is not None:
             found.warn(
                 "sls-unused",

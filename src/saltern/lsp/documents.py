@@ -55,7 +55,7 @@ class OpenFiles(Workspace):
             position_codec=self._position_codec,
         )
 
-    def opened(self, path: str) -> Document | None:
+    def find_open(self, path: str) -> Document | None:
         """The open document at a path. Real paths are compared, since editors spell paths in several ways."""
         for document in list(self._text_documents.values()):
             if isinstance(document, Document) and self.place(document.uri) == path:

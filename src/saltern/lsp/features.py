@@ -125,7 +125,7 @@ def _locations(ls: Server, targets: list[Target]) -> list[types.Location]:
     for one in targets:
         if one.path not in kept:
             kept[one.path] = ls.rows(one.path)
-        opened = ls.files.opened(one.path)
+        opened = ls.files.find_open(one.path)
         found.append(
             types.Location(opened.uri if opened else uri_of(one.path), range_of(kept[one.path], one.span))
         )

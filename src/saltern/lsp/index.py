@@ -72,7 +72,7 @@ class Index:
         except CompileError:
             return None
 
-    def reached(self, site: Site, env: str, sls: str) -> set[str]:
+    def reached_files(self, site: Site, env: str, sls: str) -> set[str]:
         """The file and all that it includes, by the names written in it."""
         reached, left = {sls}, [sls]
         while left:

@@ -66,7 +66,7 @@ def _states(desk: Desk, reference: Reference) -> Iterator[Target]:
         scoped = [one for one in here if one.block == reference.block] or here
         yield from (_declaration_target(desk.path, one) for one in scoped)
         return
-    near = desk.index.reached(desk.site, desk.env, desk.site.sls(desk.path))
+    near = desk.index.reached_files(desk.site, desk.env, desk.site.sls(desk.path))
     found = list(_elsewhere(desk, reference))
     wanted = [target for sls, target in found if sls in near] or [target for _, target in found]
     yield from wanted

@@ -37,7 +37,7 @@ def _states(desk: Desk, cursor: Cursor, wanted: str) -> Iterator[tuple[str, str,
     """The states that may be named: ``pkg: nginx``, its file, and how near that is."""
     site, index = desk.site, desk.index
     here = site.sls(desk.path)
-    near = index.reached(site, desk.env, here)
+    near = index.reached_files(site, desk.env, here)
     files = {name: (path, known) for name, path, known in index.files(site, desk.env)}
     files[here] = (desk.path, desk.outline)
     for sls, (_, known) in files.items():

@@ -106,7 +106,7 @@ class Reports:
 
     def _publish(self, path: str, problems: list[Problem], checked: str | None = None) -> None:
         with self._publishing:
-            document = self._editor.files.opened(path)
+            document = self._editor.files.find_open(path)
             text = self._editor.index.text(path) or ""
             if document is not None and checked is not None and document.source != checked:
                 return  # it has changed since, and is checked again

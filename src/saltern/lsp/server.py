@@ -67,13 +67,13 @@ class Server(LanguageServer):
         return os.path.join(roots[0], f"{re.sub(r'[^0-9A-Za-z]+', '_', path)}.sls") if roots else path
 
     def opened_text(self, path: str) -> str | None:
-        found = self.files.opened(path)
+        found = self.files.find_open(path)
         return found.source if found else None
 
     def document(self, uri: str) -> Document:
         """The document of a URI. One that is not open is read from disk, or is empty."""
         path = self.path(uri)
-        found = self.files.opened(path)
+        found = self.files.find_open(path)
         return found or Document(
             uri, self.index.text(path) or "", position_codec=self.workspace.position_codec
         )

@@ -29,7 +29,7 @@ def spell_out(low: Sequence[dict[str, object]], chunks: Sequence[Chunk], rendere
     matcher = Matcher(chunks, rendered)
     for wanted, owners in owners_by_pattern(matcher).items():
         kind = IN_FORMS[wanted.kind].name
-        for index in matcher.reached(wanted):
+        for index in matcher.in_form_matches(wanted):
             named = dict.fromkeys((chunks[one].state, chunks[one].label) for one in owners if one != index)
             items = [{state: id_} for state, id_ in named]
             own = low[index].get(kind)

@@ -45,7 +45,7 @@ class Matcher:
         names = self._typed.get(wanted.state, {}) if wanted.state else self._bare()
         return names.get(wanted.value) or self._chunks_by_pattern(names, wanted)
 
-    def reached(self, wanted: Requisite) -> list[int]:
+    def in_form_matches(self, wanted: Requisite) -> list[int]:
         """The chunks that an ``_in`` form matches: an ID comes before a name, and a file matches what it
         declares itself; otherwise like ``find``."""
         if wanted.state == SLS:

@@ -59,16 +59,20 @@ class Resolver:
                 self.preparers.add(index, need.on)
         for wanted in chunk.requisites:
             if wanted.kind == "listen":
-                self.plan.listeners += [Listener(index, on) for on in self.listened(index, chunk, wanted)]
+                self.plan.listeners += [
+                    Listener(index, on) for on in self.listened_states(index, chunk, wanted)
+                ]
             elif wanted.kind == "listen_in":
-                self.plan.listeners += [Listener(one, index) for one in self.listened(index, chunk, wanted)]
+                self.plan.listeners += [
+                    Listener(one, index) for one in self.listened_states(index, chunk, wanted)
+                ]
 
     def patterns(self) -> None:
         """Owners with the same ``_in`` pattern become one step for all chunks that it matches."""
         for wanted, indexes in owners_by_pattern(self.matcher).items():
             kind, members = IN_FORMS[wanted.kind], frozenset(indexes)
             rehearsed = kind.when is When.REHEARSED
-            for index in self.matcher.reached(wanted):
+            for index in self.matcher.in_form_matches(wanted):
                 alone = index in members or (rehearsed and len(indexes) < FEW)
                 steps = (
                     [on for on in indexes if on != index]
@@ -91,7 +95,7 @@ class Resolver:
         named = Requisite("prereq" if rehearsed else "", wanted.state, wanted.value)
         return [self.join(named, indexes, later=rehearsed)]
 
-    def listened(self, index: int, chunk: Chunk, wanted: Requisite) -> list[int]:
+    def listened_states(self, index: int, chunk: Chunk, wanted: Requisite) -> list[int]:
         """The states that a ``listen`` names, or that a ``listen_in`` makes listen: states, or one step for
         many. As in all ``_in`` forms, a pattern does not match the state itself."""
         indexes = self.indexes(chunk, wanted)

@@ -98,7 +98,7 @@ class RootNames:
             f"{OWN}{env}/{at}/": f"{root}/" for env, some in roots.items() for at, root in enumerate(some)
         }
 
-    def shared(self, path: str, env: str) -> str:
+    def shared_path(self, path: str, env: str) -> str:
         """The shared form of a path; unchanged if it is below no root. The roots of ``env`` come first."""
         below = [(name, root) for name, root in self._roots.items() if path.startswith(root)]
         below.sort(key=lambda one: (not one[0].startswith(f"{OWN}{env}/"), -len(one[1])))

@@ -95,7 +95,7 @@ class Renderers:
         home = scope.home
         assert isinstance(home, Home)
         source = home.source
-        given = {**self.allowed(values), **_values(source, self.rendered)}
+        given = {**self.without_globals(values), **_values(source, self.rendered)}
         head = header_line(source.text)
         # Only YAML looks up its lines in the template; other renderers need the blank lines above.
         alone = not head and [stage.name for stage in home.stages] == ["jinja", "yaml"]
@@ -135,7 +135,7 @@ class Renderers:
                 texts.append((template, job.env, job.name, job.file))
         self._jinja.ahead(texts)
 
-    def allowed(self, values: Mapping[str, object]) -> dict[str, object]:
+    def without_globals(self, values: Mapping[str, object]) -> dict[str, object]:
         """The values without global names."""
         special = {*self._shared, "saltenv"}
         return {name: value for name, value in values.items() if name not in special}
@@ -152,7 +152,7 @@ class Renderers:
             part=part,
         )
 
-    def shown(self, source: SlsSource) -> str:
+    def rendered_text(self, source: SlsSource) -> str:
         """The output of the last text renderer: what ``show rendered`` prints."""
         self.require_text(source)
         values = _values(source, self.rendered)

@@ -65,7 +65,7 @@ class Parallel:
 
     def reap(self, *, block: bool = False) -> None:
         """Take the results of chunks that have ended, and start chunks that waited for them."""
-        for index, result in self._pool.finished(block=block):
+        for index, result in self._pool.collect_finished(block=block):
             self._runner.finish_parallel(index, result)
         for index in list(self._postponed):
             if not self._runner.stopped and index in self._postponed and not self._unfinished_needs(index):

@@ -69,7 +69,7 @@ class Pool:
             self._ended.update(self._read(None))
         return self._ended.pop(index)
 
-    def finished(self, *, block: bool = False) -> list[tuple[int, Result]]:
+    def collect_finished(self, *, block: bool = False) -> list[tuple[int, Result]]:
         """The processes that have ended; with ``block``, at least one if any are running."""
         ended = list(self._ended.items())
         self._ended.clear()

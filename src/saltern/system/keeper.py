@@ -70,7 +70,7 @@ class ProgramKeeper:
         ``NO_STATE``: none is."""
         self._step, self._call, self._times, self._calls, self._hidden = step, call, 0, 0, hidden
 
-    def known(self, step: int, call: int = 0) -> tuple[int, int]:
+    def begun_and_ended(self, step: int, call: int = 0) -> tuple[int, int]:
         """How many programs of a state were begun before the run broke, and how many of them have ended."""
         if self._kept is None:
             return 0, 0

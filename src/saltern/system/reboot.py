@@ -42,7 +42,7 @@ class Rebooter(Protocol):
         Raises ``OSError`` if that cannot even be asked.
         """
 
-    def pending(self) -> Pending | None:
+    def pending_shutdown(self) -> Pending | None:
         """A shutdown that is scheduled, by any program."""
 
     def cancel(self) -> str:
@@ -88,7 +88,7 @@ class MachineRebooter:
         own = FORCED if force else ()
         press(with_time(self._command, when) or own or reboot_command(notice, self._root))
 
-    def pending(self) -> Pending | None:
+    def pending_shutdown(self) -> Pending | None:
         from saltern.system.power import pending_shutdown
 
         return pending_shutdown(self._root)
@@ -96,7 +96,7 @@ class MachineRebooter:
     def cancel(self) -> str:
         if self._command and not self._cancel:
             return OWN_WAY
-        if not self._cancel and self.pending() is None:
+        if not self._cancel and self.pending_shutdown() is None:
             return GOES_DOWN
         from saltern.system.power import press
 
@@ -104,7 +104,7 @@ class MachineRebooter:
             press(self._cancel or ("shutdown", "-c"))
         except OSError as problem:
             return str(problem)
-        return "" if self.pending() is None else "it is scheduled all the same"
+        return "" if self.pending_shutdown() is None else "it is scheduled all the same"
 
     def power(self, word: str, at: object = None) -> str:
         from saltern.system.power import clock_time, kind_of, power_command, press, with_time

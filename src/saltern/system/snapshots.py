@@ -49,7 +49,7 @@ class Snapshots(Protocol):
 
     tool: str
 
-    def booted(self) -> str:
+    def booted_snapshot(self) -> str:
         """The snapshot that this machine runs; empty: its root is none."""
 
     def next(self) -> str:
@@ -82,12 +82,12 @@ class Btrfs:
     def __init__(self, root: str = "/") -> None:
         self._root = root.rstrip("/")
 
-    def booted(self) -> str:
+    def booted_snapshot(self) -> str:
         kind, path, _ = self._mounted_root()
         return path.lstrip("/") if kind == "btrfs" else ""
 
     def next(self) -> str:
-        if not self.booted() or (not self._root and FORCED.search(text_of("/proc/cmdline"))):
+        if not self.booted_snapshot() or (not self._root and FORCED.search(text_of("/proc/cmdline"))):
             return ""
         said = _output("btrfs", "subvolume", "get-default", self._root or "/")
         return said.partition(" path ")[2].strip()
@@ -98,7 +98,7 @@ class Btrfs:
             raise OSError("the root of this machine is no btrfs subvolume that is booted by default")
         before, found, _ = base.partition(f"{FOLDER}/")
         path = f"{before if found else ''}{FOLDER}/{name}/snapshot"
-        if path in (base, self.booted()):
+        if path in (base, self.booted_snapshot()):
             raise OSError(f"snapshot {path} is in use")
         self.drop(path)
         self._script(MAKE, base, path)
@@ -227,6 +227,6 @@ def snapshots_state(which: Snapshots | None = None) -> tuple[str, str]:
     try:
         found = which or current()
         following = found.next()
-        return (found.booted(), following) if following else ("", "")
+        return (found.booted_snapshot(), following) if following else ("", "")
     except OSError:
         return "", ""

@@ -33,7 +33,7 @@ def test_what_a_killed_agent_left_beside_a_pin_is_no_pin(tmp_path: Path) -> None
     trees = Cache(str(tmp_path)).trees
     trees.pin("j1", ONE)
     (tmp_path / "pins" / ".j2.saltern-left").write_text(TWO)
-    assert trees.pinned() == {"j1": ONE}
+    assert trees.pinned_trees() == {"j1": ONE}
 
 
 @pytest.mark.parametrize("job", ["", ".hidden", "a/b"])

@@ -206,9 +206,9 @@ def test_what_jobs_of_an_earlier_agent_needed_is_released(tmp_path: Path, root: 
             await site.agent().ensure(tree.digest, job=job)
         agent = site.agent()
         agent.release_others(["j2"])
-        assert agent.cache.trees.pinned() == {"j2": tree.digest}
+        assert agent.cache.trees.pinned_trees() == {"j2": tree.digest}
         agent.release("j2")
-        assert agent.cache.trees.pinned() == {}
+        assert agent.cache.trees.pinned_trees() == {}
 
     run(scenario())
 

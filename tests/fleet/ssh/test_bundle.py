@@ -74,12 +74,12 @@ def test_many_who_want_it_at_once_get_the_same_one(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(make, "pack_files", once)
     bundles = Bundles(str(tmp_path))
-    wanted = [bundles.wanted(local_target()) for _ in range(20)]
+    wanted = [bundles.request(local_target()) for _ in range(20)]
     assert len({one.result().digest for one in wanted}) == len(made) == 1
 
 
 def test_who_no_longer_waits_for_it_ends_it_for_no_other(bundles: Bundles) -> None:
-    wanted = Bundles(str(bundles.directory)).wanted(local_target())
+    wanted = Bundles(str(bundles.directory)).request(local_target())
     assert not wanted.cancel()
     assert wanted.result().data
 

@@ -96,7 +96,7 @@ def test_the_table_of_dnf_5_is_read() -> None:
 def test_dnf_5_tells_locks_and_groups_in_its_own_way() -> None:
     locks = "# Added by 'versionlock add' command on 2024-01-01\nPackage name: bash\nevr = 5.2.26-3.fc40\n"
     host = ScriptedHost({"dnf -q versionlock list": Ran(0, locks)})
-    assert Dnf(host, FakeClock()).holds.held() == {"bash"}
+    assert Dnf(host, FakeClock()).holds.held_names() == {"bash"}
     text = (
         "Id                   : web\nName                 : Web Tools\nDescription          : For the web\n"
         "Mandatory packages   : httpd\n                     : mod_ssl\nDefault packages     : nginx\n"
@@ -140,7 +140,7 @@ def test_yum_has_a_verb_of_its_own_for_older_versions() -> None:
 def test_yum_deletes_locks_by_their_entries() -> None:
     host = ScriptedHost({"yum -q versionlock list": Ran(0, "0:bash-5.1-1.*\n0:vim-8-1.*\n"), "yum": Ran(0)})
     manager = Yum(host, FakeClock())
-    assert manager.holds.held() == {"bash", "vim"}
+    assert manager.holds.held_names() == {"bash", "vim"}
     manager.holds.hold(["bash"], on=False)
     assert host.asked[-1] == "yum -q versionlock delete 0:bash-5.1-1.*"
 

@@ -124,7 +124,7 @@ def own(place: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> reboot.Machi
 def test_what_is_scheduled_is_called_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = own(tmp_path, monkeypatch, f'[ "$*" = -c ] && rm {tmp_path}/{power.SCHEDULED}')
     assert machine.cancel() == ""
-    assert machine.pending() is None
+    assert machine.pending_shutdown() is None
     assert machine.cancel() == reboot.GOES_DOWN
 
 

@@ -138,6 +138,6 @@ def test_runs_and_chains_use_it(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="no run of a chain is called '5'"):
         legs.known("5")
     busy = pytest.raises(OperationError, match="a chain is running on this machine: 7")
-    with legs.lock.locked("7"), busy, legs.lock.locked("8"):
+    with legs.lock.hold("7"), busy, legs.lock.hold("8"):
         pass
     assert legs.lock.holder() == ""

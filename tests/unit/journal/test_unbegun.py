@@ -11,7 +11,7 @@ from saltern.journal.runs import Runs
 def broken(base: Path, jid: str, asked: str) -> Runs:
     """As a process leaves it that is killed right after it has made the file."""
     runs = Runs(Settings(state_dir=str(base)))
-    with runs.lock.locked(jid, 1_700_000_000.0, asked=asked):
+    with runs.lock.hold(jid, 1_700_000_000.0, asked=asked):
         Path(runs.folder).mkdir(parents=True, exist_ok=True)
         Path(runs.path(jid)).touch()
     return runs

@@ -31,7 +31,7 @@ def test_many_children_are_all_read() -> None:
         pool.start(place, lambda place=place: ok(str(place)))  # type: ignore[misc]
     answers: dict[int, Result] = {}
     while pool:
-        answers.update(pool.finished(block=True))
+        answers.update(pool.collect_finished(block=True))
     assert {place: result.comment for place, result in answers.items()} == {n: str(n) for n in range(40)}
 
 
@@ -42,7 +42,7 @@ def test_it_is_full_at_its_limit_and_never_without_one() -> None:
     for place in range(2):
         pool.start(place, lambda: ok(os.read(reader, 1).decode()))
     assert bool(pool.full)
-    assert pool.finished() == []
+    assert pool.collect_finished() == []
     os.write(writer, b"xy")
     assert {pool.wait(place).comment for place in range(2)} == {"x", "y"}
     assert not pool.full

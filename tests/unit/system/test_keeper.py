@@ -124,7 +124,7 @@ def test_item_7_a_program_ends_after_whoever_started_it_and_its_result_is_known(
     programs = ProgramKeeper("7", place, ledger.read(place))
     programs.enter(1)
     programs.replay(1)
-    assert programs.known(1) == (1, 1)
+    assert programs.begun_and_ended(1) == (1, 1)
     assert programs.run("echo never").out == "out\n"
     programs.end(forget=True)
     assert not os.path.exists(place)

@@ -73,12 +73,12 @@ class AgentFiles:
     def release(self, job: str) -> None:
         """Unpin the tree of a job that has ended; with the last job, also drop what is held in memory."""
         self.cache.trees.unpin(job)
-        if not self.cache.trees.pinned():
+        if not self.cache.trees.pinned_trees():
             self._open = {}
 
     def release_others(self, jobs: Collection[str]) -> None:
         """Release all jobs except these: an earlier agent has seen the end of the others."""
-        for job in self.cache.trees.pinned().keys() - set(jobs):
+        for job in self.cache.trees.pinned_trees().keys() - set(jobs):
             self.release(job)
 
     async def _make_tree(self, tree: str) -> str:

@@ -35,10 +35,10 @@ class Blobs:
         """List the stream, unless its contents are known."""
         state = await self._bus.stream_state(STREAM)
         if state != self._state:
-            self._names = await self.listed()
+            self._names = await self.list_names()
             self._state = state
 
-    async def listed(self) -> set[str]:
+    async def list_names(self) -> set[str]:
         """The names of all blobs."""
         row = SUBJECTS["blob"]
         found = await self._bus.subjects(STREAM, row.wild())

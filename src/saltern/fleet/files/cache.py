@@ -202,14 +202,14 @@ class Trees(Folder):
             raise ValueError(f"{job!r} is not a job")
         return os.path.join(self._pins, job)
 
-    def pinned(self) -> dict[str, str]:
+    def pinned_trees(self) -> dict[str, str]:
         """The tree of each job that has one."""
         jobs = (name for name in os.listdir(self._pins) if not name.startswith("."))
         return {job: _text(os.path.join(self._pins, job)) for job in jobs}
 
     def spare(self) -> list[str]:
         """The trees that no job needs, least recently used first."""
-        kept = set(self.pinned().values())
+        kept = set(self.pinned_trees().values())
         with os.scandir(self.directory) as found:
             trees = sorted(found, key=lambda one: one.stat().st_mtime)
         return [one.path for one in trees if one.name not in kept]

@@ -52,7 +52,7 @@ class Sweeper:
             kept = await self._calls.write(trees.prune, versions=versions, set_life=set_life, now=self._now())
             named = await self._kept_names(kept)
             await self._calls.write(prune_hidden, named)
-            doomed = sorted(await self._blobs.listed() - named)
+            doomed = sorted(await self._blobs.list_names() - named)
             return await self._remove(doomed, fence)
         finally:
             await self._calls.write(leases.give_up, SWEEP, fence)

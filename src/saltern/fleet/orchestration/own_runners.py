@@ -41,7 +41,7 @@ class OwnRunners:
     def get(self, name: str) -> RunnerCall | None:
         """The runner of this name, if the tree has it."""
         module, _, function = name.partition(".")
-        for one in self._session.library.own.loaded("runners"):
+        for one in self._session.library.own.usable_modules("runners"):
             if module in one.names and function in one.functions:
                 return self._call(one, function)
         return None
@@ -50,7 +50,7 @@ class OwnRunners:
         body = one.functions[function]
 
         def call(*args: object, **kwargs: object) -> object:
-            with self._session.library.calling(Context(self._session.run), one.module):
+            with self._session.library.enter_call(Context(self._session.run), one.module):
                 vars(one.module)["__salt__"] = self._functions
                 return body(*args, **kwargs)
 

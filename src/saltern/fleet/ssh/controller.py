@@ -61,7 +61,7 @@ class SshController:
     def submit(self) -> Row:
         """Begin."""
         self._rows.begin(self._hosts, HELD if self._turns is not None else "sent")
-        self._reach.bundles.wanted(local_target())  # early, since most hosts are like this machine
+        self._reach.bundles.request(local_target())  # early, since most hosts are like this machine
         self._thread.start()
         return {"jid": self.jid, "expected": list(self._hosts), "away": {}, "expires": 0.0}
 

@@ -64,7 +64,7 @@ async def _deploy(host: Host, session: Session, reach: Reach, how: Deployment, t
         answer = await session.ask({"do": "undeploy", **head})
         return str(answer.head.get("problem", ""))
     target = replace(target_for(session.introduction), agent=True)
-    bundle = await asyncio.wrap_future(reach.bundles.wanted(target))
+    bundle = await asyncio.wrap_future(reach.bundles.request(target))
     there = await session.ask({"do": "agent", "digest": bundle.digest})
     body = b"" if there.head.get("there") else bundle.data
     answer = await session.ask({"do": "deploy", "digest": bundle.digest, "token": token, **head}, body)

@@ -155,7 +155,7 @@ class Drive:
             tree = self._work.tree
             self._begun = True  # from here on it may be
             files = {"tree": tree.digest, "roots": tree.roots} if tree is not None else {}
-            pillar = self._work.pillar.known(self._host) if self._work.pillar is not None else None
+            pillar = self._work.pillar.known_pillar(self._host) if self._work.pillar is not None else None
             start = {"do": "start", "task": self._work.task, "pillar": pillar, "begun": self._work.begun}
             await session.send({**start, **files, "records": self._work.keep is not None})
             if self._cancelled is not None:
@@ -248,7 +248,7 @@ async def enter(session: Session, bundles: Bundles, say: Callable[[str], None] =
     log.info(
         "%s: Python %s (%s), user %d, directory %s", host, version, found.executable, found.uid, found.base
     )
-    wanted = bundles.wanted(target_for(found))
+    wanted = bundles.request(target_for(found))
     if not wanted.done():
         say("preparing what is sent")
     bundle = await asyncio.wrap_future(wanted)

@@ -75,7 +75,7 @@ class HostPillar:
         self._local = local
         self._pool = CompilerPool()
 
-    def known(self, host: Host) -> str | None:
+    def known_pillar(self, host: Host) -> str | None:
         """The pillar of a host if nothing has to be compiled for it."""
         return _pack(of_roster(host)) if self._sources.is_empty else None
 

@@ -127,7 +127,7 @@ def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: s
         ended,
         Verdict(
             fine=fine,
-            data={**reader.said("data"), "command": argv},
+            data={**reader.sent_values("data"), "command": argv},
             warnings=reader.warnings,
             why=last_words,
         ),
@@ -137,4 +137,4 @@ def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: s
         result = replace(result, comment=f"{comment}\n{result.comment}")
     if reader.summary.get("result") is False and result.outcome is not Outcome.FAILED:
         result = replace(result, outcome=Outcome.FAILED)
-    return replace(result, changes=dict(reader.said("changes")))
+    return replace(result, changes=dict(reader.sent_values("changes")))

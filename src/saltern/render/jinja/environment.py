@@ -88,7 +88,7 @@ class TreeLoader(BaseLoader):
             check_text(text, path)
         return text, path, lambda: True
 
-    def written(self, template: str) -> str:
+    def template_text(self, template: str) -> str:
         """The text of a template; empty if it does not exist."""
         found = self._tree.source(template.removeprefix("salt://"), self._env)
         return found[1] if found is not None else ""
@@ -195,7 +195,7 @@ class Environment(SandboxedEnvironment):
     def sources(self) -> list[str]:
         """The texts of the templates that were imported or included."""
         assert isinstance(self.loader, TreeLoader)
-        return [text for _, name in (self.cache or {}) if (text := self.loader.written(name))]
+        return [text for _, name in (self.cache or {}) if (text := self.loader.template_text(name))]
 
     @contextmanager
     def visible(self, values: Mapping[str, object], harvest: Harvest | None = None) -> Iterator[None]:

@@ -151,7 +151,7 @@ class Mirror:
         return place
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the lock of the mirror: only one process fetches at a time."""
         os.makedirs(self.place, 0o700, exist_ok=True)
         with open(os.path.join(self.place, "lock"), "w", encoding="utf-8") as file:

@@ -124,7 +124,7 @@ class GitRoots:
         """Fetch a commit by its hash, once: it cannot move."""
         if mirror.commit(commit):
             return
-        with mirror.locked():
+        with mirror.hold():
             try:
                 mirror.fetch([commit])
             except OperationError as problem:
@@ -161,7 +161,7 @@ class GitRoots:
         """Fetch what has changed. ``may_stay``: what was fetched earlier will do if the remote is
         unreachable.
         """
-        with mirror.locked():
+        with mirror.hold():
             try:
                 refs = self._fresh.get(mirror.place) or mirror.list_remote()
                 self._fresh[mirror.place] = refs

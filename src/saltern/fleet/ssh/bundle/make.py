@@ -66,9 +66,9 @@ class Bundles:
 
     def bundle(self, target: Target) -> Bundle:
         """The bundle for a target, made if it does not exist. Raises ``OperationError``."""
-        return self.wanted(target).result()
+        return self.request(target).result()
 
-    def wanted(self, target: Target) -> Future[Bundle]:
+    def request(self, target: Target) -> Future[Bundle]:
         """The bundle for a target, made in a thread for all callers; after a failure it is made again."""
         with self._lock:
             known = self._wanted.get(target)

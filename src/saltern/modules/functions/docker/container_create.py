@@ -101,7 +101,7 @@ def create(
         validate_ip_addrs=validate_ip_addrs,
         client_timeout=client_timeout,
     )
-    made = once.created()
+    made = once.create()
     if start:
         lifecycle.start(once.engine, made)
     seen = the(once.engine, made)
@@ -151,4 +151,4 @@ def run_container(
         client_timeout=client_timeout,
     )
     once.refuse_existing(replace=replace, force=force)
-    return once.started(bg=True) if bg else run_to_end(once, Reading())
+    return once.start(bg=True) if bg else run_to_end(once, Reading())

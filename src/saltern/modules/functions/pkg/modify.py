@@ -228,13 +228,13 @@ def unhold(ctx: Context, /, name: str = "", pkgs: object = None, **_: object) ->
 def _change_holds(ctx: Context, name: str, pkgs: object, *, on: bool) -> dict[str, object]:
     manager = choose.manager(ctx)
     names = [one.name for one in _named_packages(ctx, name, pkgs)]
-    before = manager.holds.held()
+    before = manager.holds.held_names()
     left = [one for one in names if (one in before) != on]
     if left and (why := manager.holds.why_not()):
         raise PackageError(why)
     if left:
         manager.holds.hold(left, on=on)
-    after = manager.holds.held() if left else before
+    after = manager.holds.held_names() if left else before
     old, new = ("install", "hold") if on else ("hold", "install")
     return {
         one: {

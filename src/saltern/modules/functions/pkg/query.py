@@ -316,7 +316,7 @@ def list_holds(ctx: Context, /, **_: object) -> list[str]:
         $ saltern call pkg.list_holds
         ```
     """
-    return sorted(choose.manager(ctx).holds.held())
+    return sorted(choose.manager(ctx).holds.held_names())
 
 
 @function

@@ -21,7 +21,7 @@ def make_way(machine: Rebooter, how: str) -> str:
 
     Raises ``Refused`` if it stays: a machine that is powered off would not come back.
     """
-    found = machine.pending()
+    found = machine.pending_shutdown()
     if found is None:
         return ""
     if how == "fail" or (how == "auto" and not found.comes_back):

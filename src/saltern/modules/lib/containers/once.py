@@ -76,7 +76,7 @@ class Once:
             raise Refused(f"Container {self.name!r} is running; set force to True to remove it nevertheless")
         self.old = seen["Id"]
 
-    def created(self, want: DesiredContainer | None = None) -> str:
+    def create(self, want: DesiredContainer | None = None) -> str:
         if images.find(self.engine, self.image) is None:
             images.pull(self.ctx, self.engine, self.image)
         if self.old:
@@ -85,14 +85,14 @@ class Once:
         self.warnings += warnings
         return made
 
-    def started(self, *, bg: bool) -> dict[str, Any]:
+    def start(self, *, bg: bool) -> dict[str, Any]:
         """Create and start it. If its output is read, it must not be removed automatically before that."""
         kept = DesiredContainer(
             image=self.want.image,
             options={**self.want.options, "auto_remove": bg and self.vanishes},
             networks=self.want.networks,
         )
-        made = self.created(kept)
+        made = self.create(kept)
         try:
             lifecycle.start(self.engine, made)
         except Refused:
@@ -105,7 +105,7 @@ class Once:
 
 def run_to_end(once: Once, reading: Reading) -> dict[str, Any]:
     """Run it to its end. Returns its ID, name, exit code and output."""
-    done = once.started(bg=False)
+    done = once.start(bg=False)
     reported = once.engine.data("POST", f"/containers/{done['Id']}/wait", timeout=FOREVER)
     done |= {"ExitCode": reported["StatusCode"], "Logs": logs(once, done["Id"], reading)}
     if once.vanishes:

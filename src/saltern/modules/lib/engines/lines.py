@@ -58,7 +58,7 @@ class Reader:
             found.append(f"it uses version {version} of the step format, newer than {VERSION}")
         return tuple(found)
 
-    def said(self, key: str) -> Mapping[str, object]:
+    def sent_values(self, key: str) -> Mapping[str, object]:
         """A mapping that the program sent in ``start`` or ``end``."""
         value = self.summary.get(key)
         return value if isinstance(value, dict) else {}

@@ -66,7 +66,7 @@ class Apk:
     def leftovers(self) -> Listing:
         return {}
 
-    def provided(self) -> frozenset[str]:
+    def provided_names(self) -> frozenset[str]:
         listing = self.listing()
         if not listing:
             return frozenset()
@@ -139,7 +139,7 @@ class Apk:
 class NoHolds:
     """apk has no holds."""
 
-    def held(self) -> frozenset[str]:
+    def held_names(self) -> frozenset[str]:
         return frozenset()
 
     def why_not(self) -> str:

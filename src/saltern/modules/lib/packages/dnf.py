@@ -67,7 +67,7 @@ class Dnf(Rpm):
         form = "%{name}\t%{evr}\t%{arch}\n"
         argv = ["-q", *_sources(how), "repoquery", "--available", "--qf", form, "--", *names]
         rows = [line.split("\t") for line in self.tool.ask(self.program, *argv).splitlines() if line.strip()]
-        return self._offers((self.called(row[0], row[2]), _bare(row[1])) for row in rows)
+        return self._offers((self.listing_name(row[0], row[2]), _bare(row[1])) for row in rows)
 
     # -- transactions ----------------------------------------------------------------------------
 
@@ -80,7 +80,8 @@ class Dnf(Rpm):
             if ran.code not in (0, REFUSED) or (ran.code == REFUSED and not rows):
                 raise PackageError(why(argv, ran))
             steps = (
-                Step(kind, self.called(name, arch), _bare(version)) for kind, name, arch, version in rows
+                Step(kind, self.listing_name(name, arch), _bare(version))
+                for kind, name, arch, version in rows
             )
             found |= foreseen_changes(self.listing(), steps)
         return dict(sorted(found.items()))
@@ -123,7 +124,7 @@ class Versionlock:
             (found["name"], found["entry"]) for form in (LOCKED, LOCKED_5) for found in form.finditer(text)
         ]
 
-    def held(self) -> frozenset[str]:
+    def held_names(self) -> frozenset[str]:
         return frozenset(name for name, _ in self._locks())
 
     def why_not(self) -> str:
@@ -183,7 +184,7 @@ class Yum(Dnf):
         words = ran.out.partition("Available Packages\n")[2].split() if ran.code == 0 else []
         rows = zip(words[::3], words[1::3], strict=False)  # name.arch, version, repository
         return self._offers(
-            (self.called(*full.rpartition(".")[::2]), _bare(version)) for full, version in rows
+            (self.listing_name(*full.rpartition(".")[::2]), _bare(version)) for full, version in rows
         )
 
     def refresh(self, *, trust: bool = False) -> None:  # noqa: ARG002

@@ -37,20 +37,22 @@ class Dpkg:
     def _rows(self) -> list[list[str]]:
         return [line.split("\t") for line in self.tool.ask("dpkg-query", "-W", "-f", FIELDS).splitlines()]
 
-    def called(self, name: str, arch: str) -> str:
+    def listing_name(self, name: str, arch: str) -> str:
         """The name of a package in listings."""
         return name if arch in ("all", self.native, "") else f"{name}:{arch}"
 
     def listing(self) -> Listing:
         rows = self._rows()
-        return collect_listing((self.called(row[0], row[2]), row[1]) for row in rows if row[3] == "installed")
+        return collect_listing(
+            (self.listing_name(row[0], row[2]), row[1]) for row in rows if row[3] == "installed"
+        )
 
     def leftovers(self) -> Listing:
         return collect_listing(
-            (self.called(r[0], r[2]), r[1]) for r in self._rows() if r[3] == "config-files"
+            (self.listing_name(r[0], r[2]), r[1]) for r in self._rows() if r[3] == "config-files"
         )
 
-    def provided(self) -> frozenset[str]:
+    def provided_names(self) -> frozenset[str]:
         texts = [row[4] for row in self._rows() if row[3] == "installed" and row[4]]
         return frozenset(one.split()[0] for text in texts for one in text.split(","))
 
@@ -65,11 +67,11 @@ class Dpkg:
     def inspect(self, path: str) -> Item:
         text = self.tool.ask("dpkg-deb", "-f", path, "Package", "Version", "Architecture")
         fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-        return Item(self.called(fields["Package"], fields["Architecture"]), fields["Version"], path)
+        return Item(self.listing_name(fields["Package"], fields["Architecture"]), fields["Version"], path)
 
     def plain_name(self, name: str) -> str:
         base, colon, arch = name.partition(":")
-        return self.called(base, arch) if colon else name
+        return self.listing_name(base, arch) if colon else name
 
 
 class DpkgHolds:
@@ -78,7 +80,7 @@ class DpkgHolds:
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
 
-    def held(self) -> frozenset[str]:
+    def held_names(self) -> frozenset[str]:
         return frozenset(self._tool.ask("apt-mark", "showhold").split())
 
     def why_not(self) -> str:
@@ -118,5 +120,5 @@ def selections(database: Dpkg) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in database.tool.ask("dpkg-query", "-W", "-f", SELECTED).splitlines():
         name, arch, want, _ = line.split("\t")
-        found.setdefault(want, []).append(database.called(name, arch))
+        found.setdefault(want, []).append(database.listing_name(name, arch))
     return found

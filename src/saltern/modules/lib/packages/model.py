@@ -80,7 +80,7 @@ class Manager(Protocol):
         """The packages that were removed but left their configuration."""
         ...
 
-    def provided(self) -> frozenset[str]:
+    def provided_names(self) -> frozenset[str]:
         """The names that installed packages provide."""
         ...
 
@@ -122,7 +122,7 @@ class Manager(Protocol):
 class Holds(Protocol):
     """The held packages of a manager."""
 
-    def held(self) -> frozenset[str]: ...
+    def held_names(self) -> frozenset[str]: ...
 
     def why_not(self) -> str:
         """Why this manager cannot hold packages; empty if it can."""

@@ -76,7 +76,7 @@ class Pacman:
     def leftovers(self) -> Listing:
         return {}
 
-    def provided(self) -> frozenset[str]:
+    def provided_names(self) -> frozenset[str]:
         words = [
             word for row in _installed_records(self.tool) for word in row.get("Provides", NOTHING).split()
         ]

@@ -20,7 +20,7 @@ class PacmanHolds:
         self._host = host
         self._tool = tool
 
-    def held(self) -> frozenset[str]:
+    def held_names(self) -> frozenset[str]:
         return frozenset(self._tool.ask("pacman-conf", "IgnorePkg").split())
 
     def why_not(self) -> str:

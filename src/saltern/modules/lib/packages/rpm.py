@@ -60,20 +60,20 @@ class Rpm:
         self._native = self._native or self.tool.ask("rpm", "--eval", "%{_target_cpu}").strip()
         return self._native
 
-    def called(self, name: str, arch: str) -> str:
+    def listing_name(self, name: str, arch: str) -> str:
         """The name of a package in listings."""
         return name if arch in ("noarch", NOT_SET, "", self.native) else f"{name}.{arch}"
 
     def listing(self) -> Listing:
         rows = [line.split("\t") for line in self.tool.ask("rpm", "-qa", "--qf", FIELDS).splitlines()]
         return collect_listing(
-            sorted((self.called(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS)
+            sorted((self.listing_name(row[0], row[2]), row[1]) for row in rows if row[0] != NO_KEYS)
         )
 
     def leftovers(self) -> Listing:
         return {}  # rpm keeps no record of removed packages
 
-    def provided(self) -> frozenset[str]:
+    def provided_names(self) -> frozenset[str]:
         return frozenset(self.tool.ask("rpm", "-qa", "--qf", r"[%{PROVIDENAME}\n]").split())
 
     def fetched(self, item: Item) -> bool:
@@ -87,7 +87,7 @@ class Rpm:
 
     def inspect(self, path: str) -> Item:
         name, version, arch = self.tool.ask("rpm", "-qp", "--qf", FIELDS, "--", path).strip().split("\t")
-        return Item(self.called(name, arch), version, path)
+        return Item(self.listing_name(name, arch), version, path)
 
     def plain_name(self, name: str) -> str:
         base, arch = split_name(name)
@@ -109,7 +109,7 @@ class RpmContents:
     """Files and fields of installed packages."""
 
     def __init__(self, database: Rpm) -> None:
-        self._called = database.called
+        self._called = database.listing_name
         self._tool = database.tool
 
     def files(self, names: Sequence[str]) -> dict[str, list[str]]:

@@ -65,7 +65,7 @@ class Zypper(Rpm):
         answer = _answer(self.tool, argv, fine=(*FINE, NOTHING_FOUND))
         rows = [row for row in answer.iter("solvable") if row.get("kind") == "package"]
         return self._offers(
-            (self.called(row.get("name", ""), row.get("arch", "")), row.get("edition", ""))
+            (self.listing_name(row.get("name", ""), row.get("arch", "")), row.get("edition", ""))
             for row in rows
             if not row.get("repository", "").startswith(INSTALLED_ONLY)
         )
@@ -82,7 +82,7 @@ class Zypper(Rpm):
             kind = KINDS.get(section.tag, "replace")
             for row in section.iter("solvable"):
                 if row.get("type") == "package":
-                    name = self.called(row.get("name", ""), row.get("arch", ""))
+                    name = self.listing_name(row.get("name", ""), row.get("arch", ""))
                     yield Step(kind, name, row.get("edition", ""))
 
     def carry_out(self, order: Order) -> None:
@@ -116,7 +116,7 @@ class Locks:
     def __init__(self, tool: Tool) -> None:
         self._tool = tool
 
-    def held(self) -> frozenset[str]:
+    def held_names(self) -> frozenset[str]:
         locks = _answer(self._tool, ["locks"]).iter("lock")
         return frozenset(lock.findtext("name", "") for lock in locks if lock.findtext("type") == "package")
 

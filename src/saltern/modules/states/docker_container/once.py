@@ -96,7 +96,7 @@ def run(
             warnings=once.warnings,
         )
     reading = Reading(stdout=stdout, stderr=stderr, timestamps=timestamps, tail=tail)
-    done = once.started(bg=bg) if bg else run_to_end(once, reading)
+    done = once.start(bg=bg) if bg else run_to_end(once, reading)
     return _answer(done, once, failhard=failhard, where=where)
 
 

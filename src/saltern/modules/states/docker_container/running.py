@@ -278,7 +278,7 @@ def running(
         validate_ip_addrs=validate_ip_addrs,
     )
     manner = Manner(start=start, force=force, timeout=shutdown_timeout, patience=client_timeout)
-    return Keeper(ctx, name, _check_image(image), read, networks, manner, validate_ip_addrs).kept()
+    return Keeper(ctx, name, _check_image(image), read, networks, manner, validate_ip_addrs).keep()
 
 
 def _check_image(image: str | None) -> str:

@@ -52,14 +52,14 @@ class Keeper:
         )
         self.forced = manner.force
 
-    def kept(self) -> Result:
-        seen = self.seen()
+    def keep(self) -> Result:
+        seen = self.look()
         would = "created" if seen is None else "replaced" if self._replaces(seen) else "changed"
         return bring(
             self.ctx,
             self.differs,
             lambda _: self.act(),
-            facts=lambda: facts(self.name, self.seen()),
+            facts=lambda: facts(self.name, self.look()),
             words=Words(
                 f"Container {self.name!r} is already configured as specified",
                 f"Container {self.name!r} would be {would}",
@@ -69,11 +69,11 @@ class Keeper:
             why=lambda _: self._why_not_running(),
         )
 
-    def seen(self) -> Seen | None:
+    def look(self) -> Seen | None:
         return lifecycle.find(self.engine, self.name)
 
     def differs(self) -> Changes:
-        seen, image = self.seen(), images.find(self.engine, self.want.image)
+        seen, image = self.look(), images.find(self.engine, self.want.image)
         changes: Changes = {}
         if image is None or (seen is not None and seen["Image"] != image["Id"]):
             old = seen["Image"] if seen else None
@@ -107,7 +107,7 @@ class Keeper:
         """Pull the image if necessary, then create, replace, reconnect or start the container."""
         if images.find(self.engine, self.want.image) is None:
             images.pull(self.ctx, self.engine, self.want.image)
-        seen, changes = self.seen(), self.differs()
+        seen, changes = self.look(), self.differs()
         self.forced = False
         if seen is None:
             new, reported = lifecycle.create(self.engine, self.name, self.want)
@@ -138,7 +138,7 @@ class Keeper:
 
     def _why_not_running(self) -> str:
         """Why the container does not run, according to the engine; empty if it runs or need not run."""
-        seen = self.seen()
+        seen = self.look()
         if not self.manner.start or lifecycle.state_of(seen) == lifecycle.RUNNING:
             return ""
         reported = (seen or {}).get("State") or {}

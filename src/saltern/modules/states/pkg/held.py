@@ -41,7 +41,7 @@ def held(
     """
     manager = manager_of(ctx)
     names = _names(manager, name, pkgs, version)
-    now = manager.holds.held()
+    now = manager.holds.held_names()
     others = sorted(now - set(names)) if replace else []
     return _change_holds(ctx, manager, names, [one for one in names if one not in now], others)
 
@@ -72,7 +72,7 @@ def unheld(
         ```
     """
     manager = manager_of(ctx)
-    now = manager.holds.held()
+    now = manager.holds.held_names()
     names = sorted(now) if all else _names(manager, name, pkgs, version)
     return _change_holds(ctx, manager, names, [], [one for one in names if one in now])
 
@@ -107,7 +107,7 @@ def _change_holds(
         }
 
     def marks() -> dict[str, str]:
-        now = manager.holds.held()
+        now = manager.holds.held_names()
         return {one: "hold" if one in now else "install" for one in sorted({*names, *release, *hold})}
 
     def act(_: Changes) -> None:

@@ -145,7 +145,7 @@ def settled(manager: Manager, one: Wanted, terms: Terms, listing: Listing) -> bo
     if one.path:
         return one.version in versions
     if not versions:
-        return not one.version and one.name in manager.provided()
+        return not one.version and one.name in manager.provided_names()
     if not one.version:
         return True
     return not one.newest and any(_fits(manager, version, one, terms) for version in versions)
@@ -201,7 +201,7 @@ def _not_found(manager: Manager, one: Wanted, terms: Terms) -> str:
 def _held_in_the_way(manager: Manager, chosen: tuple[Item, ...], terms: Terms) -> list[str]:
     if not chosen or terms.update_holds:
         return []
-    held = manager.holds.held() & {item.name for item in chosen}
+    held = manager.holds.held_names() & {item.name for item in chosen}
     return [f"Package {name} is held; set update_holds: True to change it anyway" for name in sorted(held)]
 
 
@@ -209,7 +209,7 @@ def _holds_to_set(job: Job) -> tuple[str, ...]:
     """The packages to hold or release."""
     if job.terms.hold is None:
         return ()
-    held = job.manager.holds.held()
+    held = job.manager.holds.held_names()
     return tuple(sorted(one.name for one in job.wants if (one.name in held) != job.terms.hold))
 
 
@@ -247,10 +247,10 @@ def _act(manager: Manager, terms: Terms, aim: Aim) -> list[str]:
     """Run the plan, and return the error if it fails; the listing shows what was done before."""
     try:
         # A transaction that changes a held package may release it.
-        kept = manager.holds.held() if terms.update_holds and terms.hold is None else frozenset()
+        kept = manager.holds.held_names() if terms.update_holds and terms.hold is None else frozenset()
         for order in _orders(terms, aim):
             manager.carry_out(order)
-        if lost := kept - manager.holds.held() if kept else frozenset():
+        if lost := kept - manager.holds.held_names() if kept else frozenset():
             manager.holds.hold(sorted(lost), on=True)
         if aim.holds:
             manager.holds.hold(aim.holds, on=bool(terms.hold))
@@ -263,7 +263,7 @@ def _arrived(manager: Manager, item: Item, after: Listing) -> bool:
     versions = after.get(item.name, "").split(",")
     if item.version:
         return item.version in versions
-    return item.name in after or item.name in manager.provided()
+    return item.name in after or item.name in manager.provided_names()
 
 
 def with_holds(changes: dict[str, object], names: Sequence[str], on: bool | None) -> dict[str, object]:

@@ -116,7 +116,7 @@ def transaction(
         else:
             work = _command(ctx, machine, name, Options(env=env, timeout=timeout, kept=False))
         mark = _mark(ctx, token)
-        if (before := _read_mark(mark)) and before in (machine.next(), machine.booted()):
+        if (before := _read_mark(mark)) and before in (machine.next(), machine.booted_snapshot()):
             return _add_snapshot(replace(ok(f"{before} was made before"), data={"command": name}), before)
         return work.look() if ctx.test else _in_new_snapshot(machine, work, mark)
     except OSError as problem:
@@ -188,7 +188,7 @@ def _states(ctx: Context, machine: Snapshots, wanted: Wanted, *, env: object, ti
         """Predict the result on the running system, if the snapshot would be made from it; else it is
         unknown.
         """
-        if ctx.run.states is None or machine.next() != machine.booted():
+        if ctx.run.states is None or machine.next() != machine.booted_snapshot():
             return would_change(
                 "The states would be applied in a new snapshot", {"snapshot": {"new": "states"}}
             )

@@ -81,7 +81,7 @@ class TerraformProgram:
         self.logs.append(ended.log)
         return ended
 
-    def shown(self, plan: str) -> Mapping[str, Any] | None:
+    def read_plan(self, plan: str) -> Mapping[str, Any] | None:
         """The whole plan, including secrets: it is read from a pipe, and not logged."""
         import json
 
@@ -140,7 +140,7 @@ def _plan(tool: TerraformProgram, wanted: Wanted, steps: Steps, scratch: Scratch
     )
     if ended.code not in (0, CHANGES) or ended.timed_out:
         return _conclude(tool, "plan", steps, ended, stream=stream, why=_why(stream, steps, ended))
-    shown = tool.shown(file)
+    shown = tool.read_plan(file)
     if shown is None:
         steps.add(unparsed_step(ended, "its plan could not be read, and nothing was applied"))
         return failed(f"{tool.name} show: its plan could not be read", log=ended.log, logs=tool.logs)
