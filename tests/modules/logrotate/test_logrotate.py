@@ -48,6 +48,26 @@ def test_settings_at_the_top_and_in_a_block(bench: Bench, file: str) -> None:
     )
 
 
+def test_false_removes_a_setting_and_is_nothing_where_there_is_none(bench: Bench, file: str) -> None:
+    bench.same("set", "it", key="compress", value=False, conf_file=file)
+    done = bench.change("set", "it", key="weekly", value=False, conf_file=file)
+    assert done.changes == {"old": True, "new": False}
+    bench.change("set", "it", key="/var/log/wtmp", value="monthly", setting=False, conf_file=file)
+    assert Path(file).read_text() == "# see the manual\nrotate 4\n\n/var/log/wtmp {\n    rotate 1\n}\n"
+
+
+def test_a_block_of_an_included_file_is_changed_there(bench: Bench, file: str, tmp_path: Path) -> None:
+    (tmp_path / "more.d").mkdir()
+    block = "/var/log/app {\n    postrotate\n        rotate 9\n    endscript\n    rotate 1\n}\n"
+    (tmp_path / "more.d" / "app").write_text(block)
+    Path(file).write_text(f"include {tmp_path}/more.d\n{TEXT}")
+    done = bench.change("set", "it", key="/var/log/app", value="rotate", setting=3, conf_file=file)
+    assert done.changes == {"old": "1", "new": "3"}
+    assert done.data["file"] == str(tmp_path / "more.d" / "app")
+    assert (tmp_path / "more.d" / "app").read_text() == block.replace("rotate 1", "rotate 3")
+    assert bench.salt["logrotate.get"]("/var/log/app", "rotate", file) == "3"
+
+
 def test_what_cannot_be_is_refused_in_words(bench: Bench, file: str) -> None:
     assert "must not contain" in bench.refusal("set", "it", key="a", value="b\nc", conf_file=file)
     assert "argument 'key' is missing" in bench.refusal("set", "it", value=1)

@@ -106,13 +106,14 @@ def test_a_missing_directory_is_a_failure_but_not_in_a_test(bench: Bench, place:
 
 def test_entries_come_change_and_go(bench: Bench, config: Path) -> None:
     args: dict[str, object] = {"fs_file": "/srv", "config": str(config)}
-    done = bench.change("fstab_present", "/dev/sdb1", fs_vfstype="xfs", **args)
+    kept = {**args, "mount": False}
+    done = bench.change("fstab_present", "/dev/sdb1", fs_vfstype="xfs", **kept)
     assert done.changes == {"persist": "new"}
     assert done.data["device"] == "/dev/sdb1"
     done = bench.change("fstab_present", "/dev/sdb1", fs_vfstype="xfs", fs_mntops=["ro", "nodev"], **args)
-    assert done.changes == {"persist": "update"}
+    assert done.changes == {"persist": "change"}
     bench.same("fstab_present", "/dev/sdb1", fs_vfstype="ext4", not_change=True, **args)
-    bench.change("fstab_present", "/dev/sdb2", fs_vfstype="xfs", match_on="device", **args)
+    bench.change("fstab_present", "/dev/sdb2", fs_vfstype="xfs", match_on="device", **kept)
     bench.change("fstab_absent", "/dev/sdb2", **args)
     bench.change("fstab_absent", "/dev/sdb1", **args)
     assert config.read_text() == FSTAB
@@ -121,8 +122,42 @@ def test_entries_come_change_and_go(bench: Bench, config: Path) -> None:
     )
 
 
+def test_the_entry_of_a_device_moves_with_it_and_that_of_a_directory_changes_its_device(
+    bench: Bench, config: Path
+) -> None:
+    args: dict[str, object] = {"fs_vfstype": "ext4", "config": str(config), "mount": False}
+    bench.change("fstab_present", "/dev/sdb1", fs_file="/srv", **args)
+    moved = bench.change("fstab_present", "/dev/sdb1", fs_file="/data", **args)
+    other = bench.change("fstab_present", "/dev/sdb9", fs_file="/data", **args)
+    assert moved.changes == other.changes == {"persist": "change"}
+    assert [line.split()[:2] for line in config.read_text().splitlines()[len(FSTAB.splitlines()) :]] == [
+        ["/dev/sdb9", "/data"]
+    ]
+
+
+def test_an_entry_can_be_found_by_several_fields(bench: Bench, config: Path) -> None:
+    args: dict[str, object] = {"config": str(config), "mount": False, "match_on": ["name", "device"]}
+    bench.change("fstab_present", "/dev/sdb1", fs_file="/srv", fs_vfstype="ext4", **args)
+    more = bench.change("fstab_present", "/dev/sdb2", fs_file="/srv", fs_vfstype="ext4", **args)
+    assert more.changes == {"persist": "new"}
+    changed = bench.change("fstab_present", "/dev/sdb2", fs_file="/srv", fs_vfstype="xfs", **args)
+    assert changed.changes == {"persist": "change"}
+
+
+@needs_root("mount")
+def test_a_new_entry_is_mounted_once(bench: Bench, config: Path, place: str) -> None:
+    Path(place).mkdir()
+    args: dict[str, object] = {"fs_file": place, "fs_vfstype": "tmpfs", "config": str(config)}
+    bench.change("fstab_present", "tmpfs", **args)
+    assert Path(place).is_mount()
+    bench.change("fstab_absent", "tmpfs", fs_file=place, config=str(config))
+    bench.change("fstab_present", "tmpfs", **args)
+    mounted = place.replace(" ", "\\040")
+    assert Path("/proc/self/mountinfo").read_text().count(f" {mounted} ") == 1
+
+
 def test_a_password_among_the_options_is_never_shown(bench: Bench, config: Path) -> None:
-    args: dict[str, object] = {"fs_file": "/srv", "fs_vfstype": "cifs", "config": str(config)}
+    args: dict[str, object] = {"fs_file": "/srv", "fs_vfstype": "cifs", "config": str(config), "mount": False}
     done = bench.change("fstab_present", "//host/share", fs_mntops="ro,password=sesame", **args)
     assert "sesame" not in repr(done) and "password=sesame" in config.read_text()
 
@@ -131,7 +166,7 @@ def test_a_device_can_be_written_by_its_uuid(tmp_path: Path, config: Path) -> No
     """``blkid`` is played by a fake host."""
     host = ScriptedHost({"blkid -s UUID -o value -- /dev/sdb1": Ran(0, "aa-bb\n"), "blkid": Ran(0, "\n")})
     bench = Bench(tmp_path, mount, host=host)
-    args: dict[str, object] = {"fs_file": "/srv", "fs_vfstype": "xfs", "config": str(config)}
+    args: dict[str, object] = {"fs_file": "/srv", "fs_vfstype": "xfs", "config": str(config), "mount": False}
     assert bench.change("fstab_present", "/dev/sdb1", mount_by="uuid", **args).data["device"] == "UUID=aa-bb"
     assert "has no label" in bench.refusal("fstab_present", "/dev/sdb1", mount_by="label", **args)
     assert "mount_by cannot be" in bench.refusal("fstab_present", "/dev/sdb1", mount_by="name", **args)

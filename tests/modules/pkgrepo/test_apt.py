@@ -49,7 +49,13 @@ def test_a_repository_goes_into_its_file(bench: Bench, etc: Path) -> None:
 def test_without_a_file_it_goes_where_it_is_or_into_the_main_one(bench: Bench, etc: Path) -> None:
     (etc / "sources.list.d/other.list").write_text(f"{LINE} contrib\n")
     done = bench.change("managed", LINE, refresh=False)
-    assert done.changes == {"comps": {"old": ["main", "contrib"], "new": ["main"]}}
+    assert done.changes == {
+        "comps": {"old": ["main", "contrib"], "new": ["main"]},
+        "line": {"old": f"{LINE} contrib", "new": LINE},
+    }
+    bench.change("managed", LINE.replace("deb ", "deb [arch=amd64] "), refresh=False)
+    done = bench.change("managed", LINE, refresh=False)
+    assert done.changes["architectures"] == {"old": ["amd64"], "new": []}
     bench.change("managed", LINE.replace("bookworm", "trixie"), refresh=False)
     assert (etc / "sources.list").read_text() == f"{LINE.replace('bookworm', 'trixie')}\n"
 
@@ -66,7 +72,8 @@ def test_other_lines_and_comments_stay(bench: Bench, etc: Path) -> None:
 def test_a_repository_is_disabled_by_a_comment(bench: Bench, etc: Path) -> None:
     bench.change("managed", LINE, refresh=False)
     done = bench.change("managed", LINE, disabled=True, refresh=False)
-    assert done.changes == {"disabled": {"old": False, "new": True}}
+    assert done.changes["disabled"] == {"old": False, "new": True}
+    assert done.changes["line"] == {"old": LINE, "new": f"# {LINE}"}
     assert (etc / "sources.list").read_text() == f"# {LINE}\n"
 
 

@@ -79,7 +79,7 @@ def test_manage_leaves_no_other_keys(desk: Desk) -> None:
     old, new = new_key(desk, "a"), new_key(desk, "b")
     desk.put("keys", f"{old}\n# comment\n", mode=0o600)
     result = desk.change(manage, "team", ssh_keys=[new], user=ME, config=desk.at("keys"))
-    assert result.changes == {new.split()[1]: "New", old.split()[1]: "Removed"}
+    assert result.changes == {old.split()[1]: "Key removed", new.split()[1]: "New"}
     assert desk.text("keys") == f"# comment\n{new}\n"
 
 

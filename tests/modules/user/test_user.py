@@ -107,8 +107,11 @@ def test_a_password_is_set_and_never_shown(bench: Bench) -> None:
         "passwd": "XXX-REDACTED-XXX"
     }
     bench.same("present", NAME, createhome=False, password=HASH, enforce_password=False)
+    subprocess.run(["chage", "-d", "19000", NAME], check=True)
     locked = bench.change("present", NAME, createhome=False, password_lock=True)
     assert OTHER not in repr(locked)
+    have = shadow(bench.context(), NAME)
+    assert have is not None and have.date == 19000, "the password itself is the same as before"
     bench.same("present", NAME, createhome=False, password=OTHER, password_lock=True)
     bench.change("present", NAME, createhome=False, password=OTHER, password_lock=False)
     bench.change("present", NAME, createhome=False, empty_password=True)

@@ -141,7 +141,7 @@ NO_EFFECT: Rows = {
     "git.detached": _GIT,
     "git.latest": _GIT,
     "git.present": _GIT,
-    "mount.fstab_present": {"fs_mount": "for AIX", "mount": "for AIX"},
+    "mount.fstab_present": {"fs_mount": "for AIX"},
     "mount.mounted": {
         "bind_mount_copy_active_opts": "mount itself keeps them",
         "extra_mount_translate_options": "options are compared by what they mean",

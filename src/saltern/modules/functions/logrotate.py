@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.api.refused import one_line
 from saltern.modules.lib.tables import logrotate
 
 
@@ -31,7 +30,7 @@ def get(ctx: Context, key: str, value: str | None = None, conf_file: str = logro
             4
         ```
     """
-    text = ctx.host.read(conf_file) or ""
+    text = ctx.host.read(logrotate.place_of(ctx, conf_file, key if value else "")) or ""
     found = logrotate.values(text, key).get(value) if value else logrotate.values(text).get(key)
     return found if found is not None else False
 
@@ -50,7 +49,7 @@ def set_(
         ```
     """
     block, word = (key, str(value)) if setting is not None else ("", key)
-    given = setting if setting is not None else value
-    text = "" if given is True else one_line(str(given), "the value", without="{}")
-    ctx.host.write(conf_file, logrotate.with_value(ctx.host.read(conf_file) or "", block, word, text))
+    wanted = logrotate.text_of(setting if setting is not None else value)
+    place = logrotate.place_of(ctx, conf_file, block)
+    ctx.host.write(place, logrotate.with_value(ctx.host.read(place) or "", block, word, wanted))
     return True

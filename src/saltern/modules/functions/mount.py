@@ -70,7 +70,7 @@ def set_fstab(
     pass_num: object = 0,
     config: str = table.USUAL,
     test: bool = False,
-    match_on: str = "auto",
+    match_on: str | list[str] = "auto",
     not_change: bool = False,
 ) -> str:
     """Add an entry to fstab, or change it. Returns ``new``, ``change`` or ``present``.

@@ -27,9 +27,10 @@ def set_(
     Args:
         name: the name in the report.
         key: the setting; or the path of a block, if ``setting`` is given.
-        value: its value, or true for a setting without one; in a block, the name of the setting.
-        setting: the value in the block, or true for a setting without one.
-        conf_file: the file.
+        value: its value, true for a setting without one, or false to remove it; in a block, the name of the
+            setting.
+        setting: the value in the block, or true or false as above.
+        conf_file: the file; a block of a file in a directory that it includes is changed there.
 
     Example:
         ```yaml
@@ -41,25 +42,32 @@ def set_(
     """
     block = key if setting is not None else ""
     word = one_line(str(value) if block else key, "the setting", without="{}")
-    wanted = _text(setting if block else value)
+    wanted = logrotate.text_of(setting if block else value)
+    place = logrotate.place_of(ctx, conf_file, block)
 
-    def now() -> object:
-        return logrotate.values(ctx.host.read(conf_file) or "", block).get(word)
+    def now() -> str | None:
+        return logrotate.values(ctx.host.read(place) or "", block).get(word)
 
     def act(_: Changes) -> None:
-        text = ctx.host.read(conf_file) or ""
-        ctx.host.write(conf_file, logrotate.with_value(text, block, word, wanted))
+        text = ctx.host.read(place) or ""
+        ctx.host.write(place, logrotate.with_value(text, block, word, wanted))
 
     before = now()
     return bring(
         ctx,
-        lambda: {} if now() == wanted else {"old": before, "new": wanted},
+        lambda: {} if now() == wanted else {"old": _shown_value(before), "new": _shown_value(wanted)},
         act,
-        facts=lambda: {"file": conf_file, "block": block, "key": word, "value": now()},
-        words=Words(f"{word} is {wanted}", f"{word} would be set to {wanted}", f"{word} was set to {wanted}"),
+        facts=lambda: {"file": place, "block": block, "key": word, "value": now()},
+        words=_words(word, wanted),
     )
 
 
-def _text(value: object) -> str:
-    """The value as text; empty for a setting without one."""
-    return "" if value is True else one_line(str(value), "the value", without="{}")
+def _words(word: str, wanted: str | None) -> Words:
+    if wanted is None:
+        return Words(f"{word} is not set", f"{word} would be removed", f"{word} was removed")
+    value = wanted or "on"
+    return Words(f"{word} is {value}", f"{word} would be set to {value}", f"{word} was set to {value}")
+
+
+def _shown_value(value: str | None) -> object:
+    return False if value is None else value or True

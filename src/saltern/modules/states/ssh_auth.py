@@ -18,6 +18,7 @@ from saltern.modules.lib.files import sources
 from saltern.modules.lib.ssh_keys import Home, Key
 
 CONFIG = ".ssh/authorized_keys"
+GONE = ("Removed", "Key removed")  # of ``absent`` and of ``manage``
 
 
 def _options(options: object) -> tuple[str, ...]:
@@ -93,7 +94,7 @@ def _settle(
     if changes and not ctx.test:
         ssh.write_private(path, lines, home)
         left = [key.blob for line in ssh.lines_of(path) if (key := ssh.parse(line))]
-        gone = [blob for blob, what in changes.items() if (what == "Removed") == (blob in left)]
+        gone = [blob for blob, what in changes.items() if (what in GONE) == (blob in left)]
         if gone:
             raise Refused(f"{path} was written, but is still wrong")
     present = [key for line in (ssh.lines_of(path) if home else []) if (key := ssh.parse(line))]
@@ -250,4 +251,4 @@ def manage(
         f"The keys of user {user} are set to be changed",
         f"The keys of user {user} were changed",
     )
-    return _settle(ctx, home, user, path, lines, {**changes, **removed}, words)
+    return _settle(ctx, home, user, path, lines, {**dict.fromkeys(removed, GONE[1]), **changes}, words)

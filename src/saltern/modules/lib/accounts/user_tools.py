@@ -125,9 +125,12 @@ def set_secrets(
     ctx: Context, name: str, password: Password, ages: Mapping[str, int], *, new: bool = False
 ) -> None:
     """Set the password, then the ages: setting a password changes the date that ``ages`` may set."""
+    have = records.shadow(ctx, name)
     hashed = _hash(ctx, name, password, new=new)
     if hashed is not None:
         set_hash(ctx, name, hashed)
+    if hashed and have and hashed.strip("!") == have.passwd.strip("!"):  # a lock is no new password
+        ages = {"date": have.date, **ages}
     argv = [part for key, value in ages.items() for part in (AGE_FLAGS[key], str(value))]
     if argv:
         tool(ctx, "chage", *argv, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -11,7 +13,9 @@ from saltern.modules.api.refused import Refused
 USUAL = "/etc/fstab"
 BY_DEVICE = frozenset({"none", "swap", ""})  # mount points that many entries share
 SECRET = frozenset({"password", "passwd", "pass", "passphrase"})
-MATCHES = ("auto", "name", "device")
+MATCHES = ("auto", "name", "device", "fstype", "opts", "dump", "pass_num")
+KERNEL = {"none", "tmpfs", "sysfs", "proc", "fusectl", "debugfs", "securityfs", "devtmpfs", "cgroup"}
+BY_NAME = KERNEL | {"nfs", "nfs4", "glusterfs", "btrfs", "ceph"}  # many entries may have the same device
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -41,6 +45,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 Line = Entry | str
+Match = str | Sequence[str]
 
 
 class Fstab(Struct, frozen=True):
@@ -50,11 +55,14 @@ class Fstab(Struct, frozen=True):
     def entries(self) -> list[Entry]:
         return [line for line in self.lines if isinstance(line, Entry)]
 
-    def find(self, wanted: Entry, match_on: str = "auto") -> Entry | None:
+    def find(self, wanted: Entry, match_on: Match = "auto") -> Entry | None:
         """The entry that ``wanted`` would replace."""
-        keys = _keys(wanted, match_on)
-        asked = [getattr(wanted, key) for key in keys]
-        return next((one for one in self.entries if [getattr(one, key) for key in keys] == asked), None)
+        for keys in _keys(wanted, match_on):
+            asked = [getattr(wanted, key) for key in keys]
+            for one in self.entries:
+                if [getattr(one, key) for key in keys] == asked:
+                    return one
+        return None
 
     def with_entry(self, entry: Entry, instead_of: Entry | None) -> Fstab:
         if instead_of is None:
@@ -68,12 +76,16 @@ class Fstab(Struct, frozen=True):
         return "".join(f"{line if isinstance(line, str) else line.line()}\n" for line in self.lines)
 
 
-def _keys(wanted: Entry, match_on: str) -> tuple[str, ...]:
-    if match_on not in MATCHES:
-        raise Refused(f"match_on cannot be {match_on!r}; it is one of {', '.join(MATCHES)}")
-    if match_on == "auto":
-        return ("device",) if wanted.name in BY_DEVICE else ("name",)
-    return (match_on,)
+def _keys(wanted: Entry, match_on: Match) -> list[list[str]]:
+    """The fields that are compared; the next list of them, if no entry has the same ones."""
+    given = [match_on] if isinstance(match_on, str) else list(match_on)
+    if unknown := [one for one in given if one not in MATCHES]:
+        raise Refused(f"match_on cannot be {unknown[0]!r}; it is one of {', '.join(MATCHES)}")
+    if given != ["auto"]:
+        return [given]
+    if wanted.name in BY_DEVICE:
+        return [["device"]]
+    return [["name"]] if wanted.fstype in BY_NAME else [["device"], ["name"]]
 
 
 ESCAPES = {" ": "\\040", "\t": "\\011", "\n": "\\012", "\r": "\\015", "\\": "\\134"}
@@ -116,7 +128,7 @@ def write(ctx: Context, table: Fstab, config: str = USUAL) -> None:
     ctx.host.write(config, table.text())
 
 
-def settle(table: Fstab, wanted: Entry, match_on: str = "auto", *, keep: bool = False) -> str:
+def settle(table: Fstab, wanted: Entry, match_on: Match = "auto", *, keep: bool = False) -> str:
     """What to do for an entry: ``new``, ``update``, or nothing. ``keep`` leaves a differing entry."""
     have = table.find(wanted, match_on)
     if have is None:

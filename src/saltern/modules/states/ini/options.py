@@ -25,14 +25,14 @@ def _group_options(sections: Mapping[str, object] | None) -> dict[str, object]:
 
 
 def _note(changes: Changes, section: str, option: str, before: str | None, after: str | None) -> None:
-    if before == after:
-        return
-    into = changes
-    if section:
-        inner = changes.setdefault(section, {})
-        assert isinstance(inner, dict)
-        into = inner
-    into[option] = {"before": before, "after": after}
+    if before != after:
+        _within(changes, section)[option] = {"before": before, "after": after}
+
+
+def _within(changes: Changes, section: str) -> Changes:
+    inner = changes.setdefault(section, {}) if section else changes
+    assert isinstance(inner, dict)
+    return inner
 
 
 @state
@@ -52,8 +52,7 @@ def options_present(
         name: the absolute path of the file.
         sections: ``{section: {option: value}}``; an option without a section is before the first section.
         separator: the separator of option and value.
-        strict: remove all other options of these sections, and those before the first section
-            if any of them is given.
+        strict: remove all other options and sections: ``sections`` has everything that the file may have.
         encoding: the encoding of the file, if not UTF-8.
         no_spaces: write ``option=value`` instead of ``option = value``.
 
@@ -68,9 +67,11 @@ def options_present(
     """
 
     def change(ini: IniText) -> Changes:
-        changes: Changes = {}
-        for section, wanted in _group_options(sections).items():
+        grouped = _group_options(sections)
+        changes = _without_others(ini, grouped) if strict else {}
+        for section, wanted in grouped.items():
             assert isinstance(wanted, Mapping)
+            new = section and section not in ini.sections()
             present = ini.options(section)
             values = {str(option): text_of(value) for option, value in wanted.items()}
             for option in present.keys() - values.keys() if strict else ():
@@ -80,14 +81,27 @@ def options_present(
                 if present.get(option) != value:
                     ini.set(section, option, value)
                 _note(changes, section, option, present.get(option), value)
-            if section and not values and section not in ini.sections():
+            if new and not values:
                 ini.add_section(section)
-                changes[section] = {}
-        return dict(sorted(changes.items())) if strict else changes
+            if new:
+                changes[section] = {"before": None, "after": values}
+        return changes
 
     return edit_file(
         ctx, File(path=name, separator=separator, encoding=encoding, no_spaces=no_spaces), change
     )
+
+
+def _without_others(ini: IniText, wanted: Mapping[str, object]) -> Changes:
+    """Remove the sections that are not wanted, and without one of its own the options before the first."""
+    changes: Changes = {}
+    for option, value in ini.options("").items() if "" not in wanted else ():
+        ini.remove("", option)
+        _note(changes, "", option, value, None)
+    for section in [one for one in ini.sections() if one not in wanted]:
+        changes[section] = {"before": ini.options(section), "after": None}
+        ini.remove_section(section)
+    return changes
 
 
 @state
@@ -127,7 +141,7 @@ def options_absent(
             for option in options:
                 if option in present:
                     ini.remove(section, option)
-                    _note(changes, section, option, present[option], None)
+                    _within(changes, section)[option] = present[option]
         return changes
 
     return edit_file(ctx, File(path=name, separator=separator, encoding=encoding, create=False), change)

@@ -82,7 +82,7 @@ def sections_absent(
 
     def change(ini: IniText) -> Changes:
         there = [section for section in _names(sections) if section in ini.sections()]
-        changes: Changes = {section: {"before": ini.options(section), "after": None} for section in there}
+        changes: Changes = {section: ini.options(section) for section in there}
         for section in there:
             ini.remove_section(section)
         return changes

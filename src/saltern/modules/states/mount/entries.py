@@ -1,4 +1,4 @@
-"""``mount.fstab_present`` and ``mount.fstab_absent``: entries of fstab, without mounting anything."""
+"""``mount.fstab_present`` and ``mount.fstab_absent``: entries of fstab."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.programs import tool
 from saltern.modules.api.refused import Refused, one_line
-from saltern.modules.lib.tables import fstab
+from saltern.modules.lib.tables import fstab, mounts
 from saltern.modules.lib.tables.fstab import USUAL, Entry, shown_option
 from saltern.modules.states.mount.fstab import drop, entry_of, keep, options_of
 
@@ -27,10 +27,11 @@ def fstab_present(
     fs_passno: int = 0,
     mount_by: str | None = None,
     config: str = USUAL,
-    match_on: str = "auto",
+    mount: bool = True,
+    match_on: str | list[str] = "auto",
     not_change: bool = False,
 ) -> Result:
-    """Make sure that an entry is in fstab. Mounts nothing.
+    """Make sure that an entry is in fstab. A new one is mounted; nothing is remounted.
 
     Args:
         name: the device.
@@ -40,7 +41,9 @@ def fstab_present(
         fs_freq, fs_passno: the last two fields.
         mount_by: write the device by its ``label``, ``uuid``, ``partlabel`` or ``partuuid``, or as given.
         config: the fstab.
-        match_on: how to find an existing entry: ``name``, ``device``, or ``auto``.
+        mount: mount a new entry at once, unless something is mounted there.
+        match_on: the fields by which an existing entry is found, such as ``name`` or ``device``. ``auto`` is
+            the device, or the directory for types such as tmpfs and nfs, and if no entry has the device.
         not_change: do not change an existing entry.
 
     Example:
@@ -50,6 +53,7 @@ def fstab_present(
             - fs_file: /home
             - fs_vfstype: nfs
             - fs_mntops: ro,soft
+            - mount: false
         ```
     """
     entry = entry_of(
@@ -58,12 +62,17 @@ def fstab_present(
 
     def differs() -> Changes:
         todo = fstab.settle(fstab.read(ctx, config), entry, match_on, keep=not_change)
-        return {"persist": todo} if todo else {}
+        return {"persist": "change" if todo == "update" else todo} if todo else {}
+
+    def act(changes: Changes) -> None:
+        keep(ctx, entry, match_on, config)
+        if mount and changes["persist"] == "new" and fs_file.startswith("/") and not mounts.at(ctx, fs_file):
+            mounts.mount(ctx, fs_file, entry.device, fs_vfstype, entry.opts.split(","))
 
     return bring(
         ctx,
         differs,
-        lambda _: keep(ctx, entry, match_on, config),
+        act,
         facts=lambda: _entry_facts(ctx, entry, match_on, config),
         words=Words(
             f"{fs_file} is in {config}", f"{fs_file} would be written to {config}", f"{config} was written"
@@ -71,7 +80,7 @@ def fstab_present(
     )
 
 
-def _entry_facts(ctx: Context, entry: Entry, match_on: str, config: str) -> Changes:
+def _entry_facts(ctx: Context, entry: Entry, match_on: fstab.Match, config: str) -> Changes:
     have = fstab.read(ctx, config).find(entry, match_on)
     known: Changes = {"file": config, "fs_file": entry.name, "exists": have is not None}
     if have is None:

@@ -34,7 +34,7 @@ def entry_of(device: str, name: str, fstype: str, opts: tuple[str, ...], dump: i
     )
 
 
-def keep(ctx: Context, entry: Entry, match_on: str, config: str) -> None:
+def keep(ctx: Context, entry: Entry, match_on: fstab.Match, config: str) -> None:
     table = fstab.read(ctx, config)
     fstab.write(ctx, table.with_entry(entry, table.find(entry, match_on)), config)
 

@@ -48,7 +48,7 @@ def mounted(
     persist: bool = True,
     mount: bool = True,
     user: str | None = None,
-    match_on: str = "auto",
+    match_on: str | list[str] = "auto",
     device_name_regex: list[str] | None = None,
     extra_mount_invisible_options: list[str] | None = None,
     extra_mount_invisible_keys: list[str] | None = None,
@@ -69,7 +69,8 @@ def mounted(
         persist: write it to ``config``; false only mounts it.
         mount: false only writes it to ``config``.
         user: the user to mount it as.
-        match_on: how to find its entry in fstab: ``name``, ``device``, or ``auto``.
+        match_on: the fields by which its entry in fstab is found, such as ``name`` or ``device``. ``auto`` is
+            the device, or the directory for types such as tmpfs and nfs, and if no entry has the device.
         device_name_regex: patterns for other names of the same device.
         extra_mount_invisible_options, extra_mount_invisible_keys, extra_mount_ignore_fs_keys: options that
             are not compared with those of the mounted file system.
@@ -111,6 +112,8 @@ def mounted(
         if changes.keys() & {"mount", "umount"}:
             _mount(ctx, want, changes)
         if "persist" in changes:
+            if mkmnt:
+                ctx.host.makedirs(want.name)
             keep(ctx, entry, match_on, config)
 
     _ready(ctx, want, mount)

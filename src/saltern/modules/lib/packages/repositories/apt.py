@@ -21,7 +21,7 @@ from saltern.system.process import NOT_FOUND
 
 KEY_MODE = 0o644
 SERVER = "keyserver.ubuntu.com"
-SHOWN = ("comps", "options", "disabled")
+SHOWN = ("comps", "architectures", "options", "disabled", "line")
 
 
 def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
@@ -50,7 +50,7 @@ def present(ctx: Context, want: DesiredRepository) -> RepositoryPlan:
             ctx.host.makedirs(os.path.dirname(path))
             files.write(path, new.encode(), files.Attributes(mode=None if text else 0o644))
 
-    data: dict[str, object] = {"file": path, "line": entry.line(), **_entry_facts(entry)}
+    data: dict[str, object] = {"file": path, **_entry_facts(entry)}
     return RepositoryPlan(changes=changes, act=act, data=data)
 
 
@@ -157,8 +157,10 @@ def _entry_facts(entry: Entry) -> dict[str, object]:
         "uri": entry.uri,
         "dist": entry.dist,
         "comps": list(entry.comps),
-        "options": dict(entry.options),
+        "architectures": [one for one in dict(entry.options).get("arch", "").split(",") if one],
+        "options": {key: value for key, value in entry.options if key != "arch"},
         "disabled": entry.disabled,
+        "line": entry.line(),
     }
 
 
