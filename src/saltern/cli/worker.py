@@ -27,6 +27,7 @@ from saltern.fleet.agent.task import JobFolder, Outcome, Task
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
 from saltern.modules.api.uplink import JOB, SOCKET
 from saltern.system import atomic, own_program
+from saltern.system.signals import was_terminated
 
 if TYPE_CHECKING:
     from saltern.engine.session import Session
@@ -63,6 +64,9 @@ def main(argv: list[str]) -> int:
         stream.flush()
     if argv[1:] == [AGAIN] and is_update_open(_settings(task), task.jid):
         return code  # this build did not take over: the previous one continues
+    if _is_shut_down(task, follower):
+        follower.write_records()
+        return code
     outcome = Outcome(
         attempt=task.attempt, code=code, changed=follower.changed, failed=follower.failed, run=follower.run
     )
@@ -74,6 +78,11 @@ def main(argv: list[str]) -> int:
     follower.write_records()
     folder.write("outcome", outcome, durable=True)
     return code
+
+
+def _is_shut_down(task: Task, follower: JobFollower) -> bool:
+    """True if a shutdown ended a run with a journal: there is no outcome, and the next worker resumes it."""
+    return task.durable and was_terminated() and not follower.is_cancelled()
 
 
 def _redirect(folder: JobFolder, *, anew: bool) -> None:

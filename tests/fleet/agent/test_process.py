@@ -166,6 +166,23 @@ def test_a_worker_that_is_killed_is_replaced_by_one_that_resumes_the_run(tmp_pat
     run(scenario())
 
 
+def test_a_worker_that_a_shutdown_ends_is_replaced_by_one_that_resumes_the_run(tmp_path: Path) -> None:
+    """At a shutdown each process is asked to end; a job with a journal is not over then."""
+
+    async def scenario() -> None:
+        async with one_agent(tmp_path, ID) as (controller, agent, states):
+            waiting(states, tmp_path)
+            jid = await controller.send(ID, "state.apply", "wait")
+            await until(lambda: lines(tmp_path / "began"))
+            os.kill(worker_of(agent.folder, jid), signal.SIGTERM)
+            (tmp_path / "on").touch()
+            done = await controller.returned(ID, jid)
+            assert done.status == "returned", done.why
+            assert lines(tmp_path / "second") == ["second"]
+
+    run(scenario())
+
+
 def test_cancels_before_the_next_state_and_by_force(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with one_agent(tmp_path, ID) as (controller, agent, states):
@@ -302,10 +319,24 @@ def test_a_job_that_replaces_the_program_continues_in_the_new_build_and_so_does_
 
 
 NAMESPACE = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+# Whether processes are asked to end before the machine goes down, as an init does, or the power is cut.
+in_order = pytest.mark.parametrize("in_order", [True, False])
 
 
+async def go_down(agent: AgentProcess, jid: str, *, in_order: bool) -> None:
+    """All processes of the machine end: the worker that waits for it, and the agent."""
+    if in_order:
+        worker = worker_of(agent.folder, jid)
+        os.kill(worker, signal.SIGTERM)
+        await until(lambda: worker_of(agent.folder, jid) != worker)
+    await agent.kill()
+
+
+@in_order
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a namespace of processes")
-def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(tmp_path: Path) -> None:
+def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(
+    tmp_path: Path, in_order: bool
+) -> None:
     """A new namespace has another process 1: to the agent that is another boot."""
 
     async def scenario() -> None:
@@ -330,7 +361,7 @@ def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(tmp_p
             assert (away.jid, away.back_by > controller.now()) == (jid, True)
             assert away.back_by <= controller.now() + 300 + 60  # as the state says
             assert (ID, jid) not in controller.parts
-            await agent.kill()  # and with it all processes of the machine
+            await go_down(agent, jid, in_order=in_order)
             await agent.start()
             done = await controller.returned(ID, jid)
             assert done.status == "returned", done.why
@@ -340,8 +371,9 @@ def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(tmp_p
     run(scenario())
 
 
+@in_order
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a namespace of processes")
-def test_the_leg_of_a_chain_is_one_job_and_continues_after_a_reboot(tmp_path: Path) -> None:
+def test_the_leg_of_a_chain_is_one_job_and_continues_after_a_reboot(tmp_path: Path, in_order: bool) -> None:
     async def scenario() -> None:
         async with one_agent(tmp_path, ID) as (controller, agent, states):
             await agent.stop()
@@ -363,7 +395,7 @@ def test_the_leg_of_a_chain_is_one_job_and_continues_after_a_reboot(tmp_path: Pa
             await until(lambda: armed.exists() and [one for _, one in controller.away if one.why == "reboot"])
             assert (ID, jid) not in controller.parts
             assert not (tmp_path / "after").exists()
-            await agent.kill()
+            await go_down(agent, jid, in_order=in_order)
             await agent.start()
             done = await controller.returned(ID, jid)
             assert done.status == "returned", done.why

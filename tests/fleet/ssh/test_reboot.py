@@ -1,7 +1,8 @@
 """A machine that goes away in the middle of a run and comes back: a PID namespace with its own sshd and /run.
 
 Its process 1 is a shell; when that ends, the kernel ends all that runs there, and the next boot has another
-process 1 and another /run. The command that would reboot is a file that process 1 waits for.
+process 1 and another /run. The command that would reboot makes a file that process 1 waits for, and asks all
+other processes to end, as an init does.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def machine(directory: Path) -> Iterator[Server]:
     """An sshd that comes back with each boot of its machine."""
     config = directory / "machine.yaml"
     server = Server(directory, lines=(f"SetEnv SALTERN_CONFIG={config}",))
-    config.write_text("reboot_command: [touch, /run/go-down]\n")
+    config.write_text("reboot_command: [sh, -c, 'touch /run/go-down; kill -TERM -1']\n")
     (directory / "init").write_text(INIT.format(place=directory, sshd=SSHD))
     loop = subprocess.Popen(["/bin/sh", "-c", LOOP.format(place=directory)], start_new_session=True)
     try:

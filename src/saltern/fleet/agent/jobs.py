@@ -28,6 +28,7 @@ from saltern.fleet.protocol.sealed import SealBroken
 log = logging.getLogger(__name__)
 
 PING = "test.ping"
+LULL = 1.0  # seconds before a worker is replaced: what ended it may be a shutdown, which ends this agent next
 
 
 class Jobs:
@@ -150,6 +151,8 @@ class Jobs:
             outcome = await waiting
         finally:
             await end(waiting)
+        if outcome is None:
+            await asyncio.sleep(LULL)
         await self._conclude(entry.jid, outcome)
 
     async def _conclude(self, jid: str, outcome: Outcome | None) -> None:
