@@ -261,6 +261,15 @@ def test_lines_of_json_do_not_begin_an_action_that_is_blocked(tmp_path: Path) ->
     assert [line["action"] for line in lines if line["event"] == "action-started"] == ["a"]
 
 
+def test_lines_of_json_do_not_end_an_action_that_waits_for_a_reboot(tmp_path: Path) -> None:
+    bench = made(tmp_path, "id: r, reboot: {start_deadline: 3}", f"id: b, {SAY % 'b'}")
+    (tmp_path / "stubborn").touch()
+    done = bench.chain("run", str(bench.file), "--out", "jsonl")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    ended = [(line["action"], line["status"]) for line in lines if line["event"] == "action-finished"]
+    assert ended == [("r", "failed")], done.out
+
+
 def test_junit_has_a_case_for_each_action(tmp_path: Path) -> None:
     bench = made(
         tmp_path,

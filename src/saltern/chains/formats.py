@@ -8,7 +8,8 @@ from typing import Any, TextIO
 from saltern.chains.compile import LegPlan, state_id
 from saltern.chains.main_line import note_of
 from saltern.chains.results import results
-from saltern.language.events import ChunkFinished, ChunkStarted, Event, Report
+from saltern.language.events import Answer, ChunkFinished, ChunkStarted, Event, Report
+from saltern.language.result import Outcome
 from saltern.report.junit import HEAD, attributes, escape
 from saltern.report.salt import dumps
 from saltern.report.text import emit, tame
@@ -89,10 +90,15 @@ class LiveLines:
         if isinstance(event, ChunkFinished) and event.answer.chunk.id in self._actions:
             answer = event.answer
             action = self._actions[answer.chunk.id]
-            if answer.frame or answer.sub:
+            if answer.frame or answer.sub or _is_preliminary(answer):
                 return
             row = results(Report(answers=[answer]), [action.id], {action.id: action.row})[action.id]
             _emit_line(self._out, "action-finished", action=action.id, kind=action.kind, **row)
+
+
+def _is_preliminary(answer: Answer) -> bool:
+    """True for an action that waits for a reboot or another build, and for those behind it."""
+    return answer.result.outcome is Outcome.WOULD_CHANGE and not answer.timed
 
 
 def _emit_line(out: TextIO, event: str, **values: object) -> None:
