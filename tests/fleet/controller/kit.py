@@ -188,9 +188,9 @@ class LightAgent:
         put = self.bus.store if row.stream else self.bus.publish
         await put(row.of(id=self.id, **fields), encode(message))
 
-    async def sync(self, **more: Any) -> SyncAnswer:
+    async def sync(self, *, timeout: float = 5.0, **more: Any) -> SyncAnswer:
         request = SyncRequest(nonce=new_nonce(), instance=self.instance, starts=self.starts, **more)
-        reply = await self.bus.request(SUBJECTS["sync"].of(id=self.id), encode(request), timeout=5)
+        reply = await self.bus.request(SUBJECTS["sync"].of(id=self.id), encode(request), timeout=timeout)
         return verify(reply.data, self.trust, me=self.id, now=self.now(), nonce=request.nonce).of(SyncAnswer)
 
     def read_jobs(self, answer: SyncAnswer) -> list[str]:

@@ -10,6 +10,7 @@ import asyncio
 import os
 import time
 from collections import Counter
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,6 +33,8 @@ from tests.fleet.controller.kit import Bench, running_bench
 from tests.fleet.harness import run
 
 from saltern.chains.statuses import OVER, Leg, Step
+from saltern.fleet.agent.sync import TIMEOUT
+from saltern.fleet.bus.backoff import Backoff
 from saltern.fleet.bus.ports import NoAnswer
 from saltern.fleet.protocol.messages import SyncAnswer
 from saltern.fleet.store import chain_runs
@@ -79,18 +82,18 @@ async def _power_cut(bench: Bench, name: str, number: int) -> int:
 async def _boot(agent: LegAgent) -> None:
     """Up again: it asks what it has missed, and continues what it had begun."""
     agent.deaf, agent.instance, agent.starts = False, f"{agent.id}-2", 2
-    while (answer := await _answer(agent)) is None:
-        pass
-    await take_missed(agent, answer)
+    await take_missed(agent, await _answer(agent))
     await agent.let_go()
 
 
-async def _answer(agent: LegAgent) -> SyncAnswer | None:
-    """None: the controller had no time for it yet, and it is asked again, as agents do."""
-    try:
-        return await agent.sync()
-    except NoAnswer:
-        return None
+async def _answer(agent: LegAgent) -> SyncAnswer:
+    """A controller that had no time for it is asked again as agents do: later and later, at random."""
+    for attempt in count():
+        try:
+            return await agent.sync(timeout=TIMEOUT)
+        except NoAnswer:
+            await asyncio.sleep(Backoff().delay(attempt))
+    raise AssertionError("unreachable")
 
 
 # -- 39 -----------------------------------------------------------------------------------------------
