@@ -32,6 +32,7 @@ mount -t proc proc /proc && mount -t tmpfs tmpfs /run && mkdir -p /run/sshd || e
 cut -d' ' -f22 /proc/1/stat >> {place}/boots
 {sshd} -D -e -f {place}/sshd_config 2>> {place}/log &
 while [ ! -e /run/go-down ]; do sleep 0.05; done
+exit 0
 """
 LOOP = """\
 while [ ! -e {place}/stop ]; do
