@@ -18,7 +18,7 @@ from tools.whole import Unavailable, last_words, replaced
 
 PLACE = Path(__file__).parent.parent / "build" / "vm"
 STAMP = ".fetched"
-MODULES = ("virtio_pci", "virtio_blk")  # a disk, in the order in which they are loaded
+MODULES = ("virtio_pci", "virtio_blk", "virtio_net")  # a disk and a network, in the order of their loading
 META = "linux-image-cloud-amd64"
 SBIN = os.pathsep.join(("/usr/local/sbin", "/usr/sbin", "/sbin"))  # depmod, also for those who are not root
 PATIENT = ("-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20", "-o", "Acquire::https::Timeout=20")

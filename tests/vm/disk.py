@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import gzip
 import os
 import re
@@ -13,20 +14,29 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
+from saltern.fleet.agent import service as agent_service
 from saltern.system import services
 
 ROOT = Path(__file__).parents[2]
 KERNEL = ROOT / "build/vm/vmlinuz"
 MODULES = ROOT / "build/vm/modules"
 NEEDED = ("jinja2", "markupsafe", "pyyaml", "msgspec")
+NEEDED_BY_AGENT = ("nats-py", "pynacl", "cffi", "cronsim", "typing_extensions")
+AGENT_DIRECTORY = "/var/lib/agent"
 LEFT_OUT = ("site-packages", "test", "tests", "idlelib", "tkinter", "ensurepip", "lib2to3", "turtledemo")
 SIZE = "320M"
 
-# A machine of busybox: what runs at boot is the init script that saltern has installed.
+# A machine of busybox: what runs at boot is the init script that saltern has installed. The network is the
+# one that qemu emulates: the host, and what listens on its loopback, is 10.0.2.2.
 INITTAB = """\
 ::sysinit:/etc/init.d/rcS
 ttyS0::respawn:/bin/sh
+::shutdown:/etc/init.d/rcK
 ::shutdown:/bin/umount -a -r
+"""
+RCK = """\
+#!/bin/sh
+for script in /etc/rc6.d/K*; do [ -x "$script" ] && "$script" stop; done
 """
 RCS = """\
 #!/bin/sh
@@ -35,6 +45,8 @@ mount -t sysfs sys /sys
 mount -t tmpfs tmpfs /run
 mount -o remount,rw /
 hostname guest
+ifconfig lo 127.0.0.1
+[ ! -e /sys/class/net/eth0 ] || ifconfig eth0 10.0.2.15
 echo "guest is up in boot $(cat /proc/sys/kernel/random/boot_id)" >/dev/console
 for script in /etc/rc2.d/S*; do "$script" start; done
 """
@@ -60,6 +72,16 @@ def missing() -> str:
     return f"needs {', '.join(absent)}" if absent else ""
 
 
+def missing_for_network() -> str:
+    """The same for a virtual machine with a network; what was fetched earlier may have no module for it."""
+    if reason := missing():
+        return reason
+    if not any(MODULES.glob("*virtio_net*")):
+        return "needs a kernel with a module for the network in build/vm (`make vm`)"
+    kinds = subprocess.run(["qemu-system-x86_64", "-netdev", "help"], capture_output=True, text=True).stdout
+    return "" if "user" in kinds.split() else "needs a qemu that emulates a network (user)"
+
+
 def make_start(place: Path) -> Path:
     """The initial file system: it loads the modules of the disk and goes over to that."""
     files = {"init": (FIRST.encode(), 0o100755), "bin/busybox": (Path(busybox()).read_bytes(), 0o100755)}
@@ -79,15 +101,19 @@ def _entry(name: str, data: bytes, mode: int) -> bytes:
     return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
 
 
-def make_disk(place: Path, files: Mapping[str, str]) -> Path:
-    """A file system with ``files``, path → text."""
+def make_disk(place: Path, files: Mapping[str, str], *, with_agent: bool = False) -> Path:
+    """A file system with ``files``, path → text. What runs at boot: ``saltern resume``, or an agent."""
     tree = place / "tree"
     for name in ("proc", "sys", "dev", "run", "tmp", "root", "var/lib", "bin", "sbin", "usr/bin"):
         (tree / name).mkdir(parents=True)
     _put_programs(tree)
-    _put_python(tree)
-    services.install(str(tree), python=sys.executable)
-    fixed = {"etc/inittab": INITTAB, "etc/init.d/rcS": RCS, "etc/passwd": "root::0:0::/root:/bin/sh\n"}
+    if with_agent:
+        agent_service.install(str(tree), directory=AGENT_DIRECTORY, python=sys.executable)
+    else:
+        services.install(str(tree), python=sys.executable)
+    _put_python(tree, (*NEEDED, *(NEEDED_BY_AGENT if with_agent else ())))
+    fixed = {"etc/inittab": INITTAB, "etc/init.d/rcS": RCS, "etc/init.d/rcK": RCK}
+    fixed |= {"etc/passwd": "root::0:0::/root:/bin/sh\n"}
     fixed |= {"usr/bin/saltern": f'#!/bin/sh\nexec {sys.executable} -m saltern "$@"\n'}
     for name, text in {**fixed, **files}.items():
         file = tree / name
@@ -114,10 +140,10 @@ def _put_programs(tree: Path) -> None:
             link.symlink_to("/bin/busybox")
 
 
-def _put_python(tree: Path) -> None:
+def _put_python(tree: Path, needed: Iterable[str]) -> None:
     """At the places where they are here, so that all paths are the same."""
     library = Path(sysconfig.get_path("stdlib"))
-    ignored = shutil.ignore_patterns(*LEFT_OUT, "config-*", "*.opt-?.pyc")
+    ignored = shutil.ignore_patterns(*LEFT_OUT, "config-*", "*.opt-1.pyc")
     shutil.copytree(library, _below(tree, library), ignore=ignored, symlinks=True)
     program = Path(os.path.realpath(sys.executable))
     _copy(tree, [program])
@@ -126,14 +152,21 @@ def _put_python(tree: Path) -> None:
         started.parent.mkdir(parents=True, exist_ok=True)
         started.symlink_to(program)
     packages = _below(tree, library) / "site-packages"
+    _compile(ROOT / "src/saltern")
     shutil.copytree(ROOT / "src/saltern", packages / "saltern", symlinks=True)
-    for name in NEEDED:
+    for name in needed:
         for file in distribution(name).files or ():
             if ".." not in file.parts:
                 target = packages / str(file)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(str(file.locate()), target)
+    _compile(packages)
     _copy(tree, _libraries([program, *_below(tree, library).rglob("*.so")]))
+
+
+def _compile(folder: Path) -> None:
+    """For workers, and for agents (``-OO``): the guest would take minutes for it."""
+    compileall.compile_dir(folder, quiet=2, optimize=[0, 2])
 
 
 def _libraries(programs: Iterable[Path]) -> list[Path]:

@@ -7,24 +7,27 @@ import re
 import select
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 from tests.vm.disk import KERNEL
 
-PATIENCE = 120.0  # seconds for anything; all is software here, and a Python starts in one or two
+PATIENCE = 600.0  # seconds for anything; all is software here, and a Python starts in one or two at best
 
 
 class VirtualMachine:
-    """Running from its making on. To leave it is to pull the plug. ``word`` is for its command line."""
+    """Running from its making on. To leave it is to pull the plug. ``word`` is for its command line, and
+    ``network`` for that of qemu."""
 
-    def __init__(self, disk: Path, start: Path, *, word: str = "") -> None:
+    def __init__(self, disk: Path, start: Path, *, word: str = "", network: Sequence[str] = ()) -> None:
         words = [
             *("-accel", "tcg", "-m", "512", "-nodefaults", "-no-user-config"),
             *("-nographic", "-serial", "stdio"),
             *("-kernel", str(KERNEL), "-initrd", str(start)),
             *("-append", f"console=ttyS0 quiet panic=-1 rw {word}"),
             *("-drive", f"file={disk},format=raw,if=virtio,cache=writeback"),
+            *network,
         ]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(

@@ -57,7 +57,7 @@ FILES = {"srv/salt/reboot.sls": REBOOT, "srv/salt/power.sls": POWER}
 NOBODY_RUNS = "while pidof python3.11 python3 python >/dev/null; do sleep 0.2; done"
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(bool(missing()), reason=missing())
 def test_runs_go_on_after_a_reboot_and_after_the_power_was_cut(tmp_path: Path) -> None:
     disk, start = make_disk(tmp_path, FILES), make_start(tmp_path)

@@ -16,7 +16,7 @@ PROGRAMS = {
     "apt-cache": f'echo "linux-image-cloud-amd64"; echo "  Depends: {KERNEL}"',
     "apt-get": f'[ "$1" = -qq ] || exit 1; case "$*" in *download*) echo deb > {KERNEL}_1_amd64.deb ;; esac',
     "dpkg-deb": 'mkdir -p "$3/boot" "$3/lib"; echo kernel > "$3/boot/vmlinuz-6.1.0"; echo > "$3/lib/ring.ko";'
-    ' echo m > "$3/lib/virtio_pci.ko"; echo m > "$3/lib/virtio_blk.ko"',
+    ' for name in virtio_pci virtio_blk virtio_net; do echo m > "$3/lib/$name.ko"; done',
     "depmod": "true",
     "modprobe": 'echo "insmod $2/lib/ring.ko "; echo "insmod $2/lib/$6.ko "',
 }
@@ -49,7 +49,8 @@ def files(place: Path) -> list[str]:
     return sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_file())
 
 
-WHOLE = [".fetched", "modules/00-ring.ko", "modules/01-virtio_pci.ko", "modules/02-virtio_blk.ko", "vmlinuz"]
+NAMES = ("00-ring", "01-virtio_pci", "02-virtio_blk", "03-virtio_net")
+WHOLE = [".fetched", *(f"modules/{name}.ko" for name in NAMES), "vmlinuz"]
 
 
 def test_a_kernel_is_fetched_with_its_modules(tmp_path: Path, programs: Callable[[str, str], None]) -> None:
