@@ -79,13 +79,14 @@ pythons: $(STAMP) ## run the quick tests with the other Pythons that are found h
 chaos: $(STAMP) ## damage every kind of file that saltern reads, for ten minutes each; CHAOS_SECONDS, CHAOS_SEED
 	CHAOS_SECONDS=$${CHAOS_SECONDS:-600} $(PY) -m pytest -n 2 -s tests/chaos tests/fleet/controller/test_three.py tests/fleet/controller/test_removal.py tests/fleet/e2e/test_bench.py tests/fleet/faults/test_clock_and_size.py tests/fleet/ssh/test_kills.py tests/chains/test_leg_schedules.py tests/fleet/controller/test_chain_endurance.py tests/fleet/ssh/test_wire.py tests/fleet/ssh/test_start_race.py tests/fleet/ssh/test_chain_cuts.py tests/salt_fleet/test_chain.py tests/salt_fleet/test_conformance.py tests/fleet/orchestration/test_as_salt.py tests/fleet/orchestration/test_resume.py tests/fleet/reactor/test_runs.py
 
-check: $(STAMP) ## format, lint, types, import contracts, generated pages, words, shape, needless lazy imports
+check: $(STAMP) ## format, lint, types, import contracts, generated pages, words, names, shape, needless lazy imports
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy src tests tools
 	$(VENV)/bin/lint-imports
 	$(PY) -m tools.reference --check
 	$(PY) -m tools.words --check
+	$(PY) -m tools.names --check
 	$(PY) -m tools.shape --check
 	$(PY) -m tools.lazy --check
 

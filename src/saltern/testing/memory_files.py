@@ -114,7 +114,7 @@ class MemoryFiles:
     def real(self, path: str, *, follow: bool = True) -> str:
         """The path with links resolved; the last part may stay a link."""
         plain = "/" + os.path.normpath(f"/{path}").lstrip("/")
-        return _resolved(self.nodes, plain, follow=follow) if self._has_links else plain
+        return _resolve(self.nodes, plain, follow=follow) if self._has_links else plain
 
     def link(self, path: str, target: str) -> None:
         """Create a link, in place of a file or link."""
@@ -155,7 +155,7 @@ class MemoryFiles:
             raise OSError(wrong, os.strerror(wrong), place)
 
 
-def _resolved(nodes: Mapping[str, Node], plain: str, *, follow: bool) -> str:
+def _resolve(nodes: Mapping[str, Node], plain: str, *, follow: bool) -> str:
     at, links = "/", 0
     todo = list(reversed(plain.split("/")))
     while todo:

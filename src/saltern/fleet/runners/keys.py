@@ -64,7 +64,7 @@ def finger(around: Around, match: str, hash_type: object = None) -> dict[str, An
     return found
 
 
-def connected(around: Around) -> list[str]:
+def connected_systems(around: Around) -> list[str]:
     """The connected systems."""
     return sorted(row["id"] for row in around.ask.systems.list(state="accepted") if row["online"])
 
@@ -126,5 +126,5 @@ RUNNERS: dict[str, Callable[..., object]] = {
     "key.reject": reject,
     "key.delete": delete,
     "key.finger": finger,
-    "minions.connected": connected,
+    "minions.connected": connected_systems,
 }

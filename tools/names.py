@@ -1,0 +1,141 @@
+"""``python -m tools.names``: finds functions that are named by a participle alone.
+
+A function that acts is a verb (``build_plan``), one that answers is a noun or a question (``failed_chunks``,
+``is_known``). A bare participle (``opened``, ``_named``) makes the reader guess. It is allowed for an answer
+that is true or false, for a property, for a state or function with Salt's name, and for an event that an
+object is notified of (``EVENTS``). ``EXCEPTIONS`` lists the names that are left, by file: with ``--check`` a
+new one fails, and so does an exception that is not needed any more.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+
+from tools.shape import FUNCTIONS, ROOT, sources
+
+IRREGULAR = """
+    begun bought bound broken brought built caught chosen done drawn driven fed felt found frozen given
+    gone grown heard held hidden hung kept known laid left lent lost made meant met paid said seen sent
+    shown sold spent spoken stolen stood struck stuck swept taken taught thought thrown told torn
+    understood woken won worn written
+"""
+# Words that only look like participles.
+NOUNS = """
+    bleed bring embed encoding feed finding heading keyring listing logging mapping meaning need nothing
+    ping rendering ring seed setting speed spring string thing warning wing
+"""
+EVENTS = """
+    answered armed arrived begun broken calling changed claimed closed compiled confirmed crossed
+    disarmed done ended failed finished found gone heard initialized left listened opened ordered paused
+    queued reached recovered refused rehearsed reported restored resumed skipped started succeeded tried
+    waiting written
+"""
+SALTS = frozenset({"state", "function"})
+LEFT_OUT = ("compat/shim/",)
+
+EXCEPTIONS: Mapping[str, str] = {
+    "chains/legs.py": "known",
+    "cli/follow.py": "returned",
+    "facts/grains.py": "known",
+    "fleet/access/throttle.py": "succeeded",
+    "fleet/agent/agent.py": "explained",
+    "fleet/agent/event_spool.py": "sent",
+    "fleet/agent/renewal.py": "expired",
+    "fleet/agent/socket.py": "_paused",
+    "fleet/agent/spool.py": "unconfirmed",
+    "fleet/agent/task.py": "begun paused",
+    "fleet/api/concealed.py": "concealed",
+    "fleet/api/handlers/submit.py": "permitted",
+    "fleet/api/problems.py": "denied",
+    "fleet/api/returned.py": "grouped unpacked",
+    "fleet/chains/readers.py": "_checked _closed _gone _opened _refused _reported _restored",
+    "fleet/client/resources.py": "returned",
+    "fleet/console/app.py": "filled",
+    "fleet/console/audit_watch.py": "broken",
+    "fleet/console/format.py": "joined",
+    "fleet/console/polls.py": "_rendered",
+    "fleet/console/views/builder.py": "coloured shown",
+    "fleet/console/views/command.py": "parsed spelled",
+    "fleet/console/views/events.py": "shown",
+    "fleet/console/views/leg.py": "said",
+    "fleet/console/views/output.py": "printed",
+    "fleet/console/views/runs.py": "listed working",
+    "fleet/console/views/states.py": "counted",
+    "fleet/controller/chains/plan_keeper.py": "waiting",
+    "fleet/controller/chains/plan_seal.py": "closed opened",
+    "fleet/controller/chains/plan_views.py": "listed shown",
+    "fleet/controller/chains/publisher.py": "grouped",
+    "fleet/controller/chains/revisions.py": "shown",
+    "fleet/controller/chains/vault.py": "closed opened",
+    "fleet/controller/chains/versions.py": "stored",
+    "fleet/controller/chains/views.py": "listed shown",
+    "fleet/controller/identity.py": "damaged",
+    "fleet/controller/job_events.py": "happened",
+    "fleet/controller/lock.py": "held",
+    "fleet/controller/machine.py": "bracketed",
+    "fleet/controller/members.py": "removed",
+    "fleet/controller/presence.py": "seen",
+    "fleet/controller/setting_readers.py": "pinned",
+    "fleet/controller/subscriptions.py": "checked",
+    "fleet/controller/sync.py": "fitting lost",
+    "fleet/controller/windows.py": "compiled",
+    "fleet/ssh/controller.py": "ended returned",
+    "journal/journals.py": "known",
+    "journal/past.py": "known",
+    "language/requisites.py": "changed failed signalled succeeded",
+    "language/result.py": "blocked failed skipped",
+    "report/yaml.py": "quoted",
+    "runtime/ports.py": "known",
+}
+
+
+def is_participle(name: str) -> bool:
+    """True for a name that is one participle: ``opened``, ``_named``, ``pending``."""
+    word = name.strip("_")
+    if "_" in word or word in NOUNS.split() or name.startswith("__"):
+        return False
+    return word in IRREGULAR.split() or (len(word) > 4 and word.endswith(("ed", "ing")))
+
+
+def participles(text: str) -> Iterator[str]:
+    """The functions of a file that are named by a participle for which that is not allowed."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, FUNCTIONS) and is_participle(node.name) and not _is_allowed(node):
+            yield node.name
+
+
+def _is_allowed(node: FUNCTIONS) -> bool:
+    returns = ast.unparse(node.returns) if node.returns else ""
+    if returns == "bool" or (returns == "None" and node.name.strip("_") in EVENTS.split()):
+        return True
+    decorators = {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in node.decorator_list}
+    return bool(decorators & {"property", "cached_property", *SALTS})
+
+
+def problems(found: Mapping[str, Iterable[str]], exceptions: Mapping[str, str]) -> list[str]:
+    """One line for each name that is not excepted, and for each exception that is not needed."""
+    wrong = []
+    for file in sorted({*found, *exceptions}):
+        names, known = set(found.get(file, ())), set(exceptions.get(file, "").split())
+        wrong += [f"{file}: {one!r} is a participle: use a verb or a noun" for one in sorted(names - known)]
+        wrong += [f"{file}: {one!r} is gone: remove the exception" for one in sorted(known - names)]
+    return wrong
+
+
+def main(argv: list[str]) -> int:
+    texts = ((file, text) for file, text in sources(ROOT) if not file.startswith(LEFT_OUT))
+    found = {file: names for file, text in texts if (names := sorted(set(participles(text))))}
+    if argv != ["--check"]:
+        for file, names in found.items():
+            print(f"{file}: {' '.join(names)}")
+        return 0
+    wrong = problems(found, EXCEPTIONS)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
