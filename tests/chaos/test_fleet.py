@@ -239,7 +239,7 @@ def test_every_job_is_done_once_and_every_return_stored(
                 assert stored == dict.fromkeys(names, 1)
         print(f"seed {seed}: {AGENTS} agents, {JOBS} jobs, killed {dict(chaos.kills)}")
     except BaseException:
-        kept = f"{directory}-kept-{seed}"
+        kept = f"/var/tmp/{directory.name}-kept-{seed}"  # the directory for temporary files is removed
         shutil.copytree(directory, kept, symlinks=True, ignore_dangling_symlinks=True, ignore=_sockets)
         print(f"seed {seed}: kept in {kept}; killed {dict(chaos.kills)}; {chaos.problem}")
         raise

@@ -10,7 +10,7 @@ import msgspec
 from saltern.config.settings import Settings
 from saltern.language.diagnostics import Diagnostic, PillarError, Severity
 from saltern.language.secret_pillar import unpack_secrets
-from saltern.sources.agent_socket import ask
+from saltern.sources.agent_socket import MOST_WAIT, ask
 
 
 def ask_pillar(
@@ -21,7 +21,8 @@ def ask_pillar(
     if not environment and settings.extra.get("pillarenv_from_saltenv"):
         environment = settings.saltenv or ""
     given = base64.b64encode(msgspec.msgpack.encode(dict(overrides), enc_hook=str)).decode()
-    answer = ask(settings.agent_socket, {"ask": "pillar", "environment": environment, "overrides": given})
+    question: dict[str, object] = {"ask": "pillar", "environment": environment, "overrides": given}
+    answer = ask(settings.agent_socket, question, most=MOST_WAIT)
     if problem := answer.get("problem"):
         raise PillarError(
             Diagnostic(
