@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -93,9 +93,10 @@ def light_agents(kind: str, count: int, where: str, token: str = "") -> Iterator
             one.wait()
 
 
-def bare_ping(place: Path, count: int, rounds: int, *, tls: bool) -> float:
-    """Seconds from a publish to the last of its replies, with nothing but NATS; over TLS, as in a fleet, or
-    not.
+@contextmanager
+def bare_clients(place: Path, count: int, *, tls: bool) -> Iterator[Callable[[], float]]:
+    """Nothing but NATS, with as many clients; over TLS, as in a fleet, or not. What is given measures the
+    seconds from a publish to the last of its replies.
     """
     port = fleet_files.free_port()
     files = prepare_certificates(str(place / "bare"), ("localhost",), fleet="bench", now=time.time())
@@ -105,11 +106,11 @@ def bare_ping(place: Path, count: int, rounds: int, *, tls: bool) -> float:
         stderr=subprocess.DEVNULL,
         cwd=place,
     )
-    url = f"nats://localhost:{port}"
+    url, ca = f"nats://localhost:{port}", files.ca if tls else ""
     try:
         wait_for("the broker", lambda: _listens(port))
-        with light_agents("bare", count, url, files.ca if tls else ""):
-            return asyncio.run(_bare_rounds(url, files.ca if tls else "", count, rounds))
+        with light_agents("bare", count, url, ca):
+            yield lambda: asyncio.run(_bare_rounds(url, ca, count, 2))
     finally:
         server.terminate()
         server.wait()
@@ -156,23 +157,35 @@ def light_fleet(place: Path, count: int, config: str = "") -> Iterator[BenchFlee
         yield fleet
 
 
-def _ping_rounds(fleet: BenchFleet, count: int, rounds: int) -> tuple[float, float]:
-    """Seconds of a ping from the command line, and the controller's CPU in seconds for each stored return."""
-    fleet.verb("call", "test.ping", "--on", "*", "--out", "quiet")
-    before = cpu_alone(fleet.controller())
-    taken = [fleet.verb("call", "test.ping", "--on", "*", "--out", "quiet") for _ in range(rounds)]
-    used = cpu_alone(fleet.controller()) - before
+def _ping_rounds(
+    fleet: BenchFleet, count: int, rounds: int, others: Sequence[Callable[[], float]] = ()
+) -> tuple[list[float], float]:
+    """Seconds of a ping from the command line and of each of ``others``, in turn with it; and the
+    controller's CPU in seconds for each stored return.
+    """
+    ping = ("call", "test.ping", "--on", "*", "--out", "quiet")
+    fleet.verb(*ping)
+    taken: list[list[float]] = []
+    used = 0.0
+    for _ in range(rounds):
+        before = cpu_alone(fleet.controller())
+        seconds = fleet.verb(*ping)
+        used += cpu_alone(fleet.controller()) - before
+        taken.append([seconds, *(other() for other in others)])
     if fleet.stored() != count:
         raise RuntimeError(f"{fleet.stored()} returns of {count} are stored")
-    return median(taken), used / (count * rounds)
+    return [median(column) for column in zip(*taken, strict=True)], used / (count * rounds)
 
 
 def measure_ping(place: Path, sizes: Sizes) -> Rows:
     """Ping beside bare NATS, and the controller's CPU on SQLite."""
     count = sizes.light
-    plain, bare = (bare_ping(place, count, sizes.rounds, tls=tls) for tls in (False, True))
-    with light_fleet(place / "light", count) as fleet:
-        taken, each = _ping_rounds(fleet, count, sizes.rounds)
+    with (
+        bare_clients(place, count, tls=False) as ping_plain,
+        bare_clients(place, count, tls=True) as ping_bare,
+        light_fleet(place / "light", count) as fleet,
+    ):
+        (taken, bare, plain), each = _ping_rounds(fleet, count, sizes.rounds, (ping_bare, ping_plain))
     beside = f"{taken * 1000:.0f} ms beside {bare * 1000:.0f} ms"
     note = f"{beside}; beside {plain * 1000:.0f} ms without TLS: {taken / plain:.1f}"
     name = f"ping of {count} light agents, times a bare publish and replies over TLS"

@@ -37,6 +37,7 @@ class Follower:
 
     def notices(self) -> Iterator[Notice]:
         """Every notice, until one is of the kind ``ended``, or no controller is found for ``patience``."""
+        gc.freeze()  # what is loaded stays
         gc.enable()  # a follower may stay for days
         tries, since = 0, time.monotonic()
         while True:
