@@ -166,7 +166,8 @@ def _put_python(tree: Path, needed: Iterable[str]) -> None:
 
 def _compile(folder: Path) -> None:
     """For workers, and for agents (``-OO``): the guest would take minutes for it."""
-    compileall.compile_dir(folder, quiet=2, optimize=[0, 2])
+    for level in (0, 2):
+        compileall.compile_dir(folder, quiet=2, optimize=level)
 
 
 def _libraries(programs: Iterable[Path]) -> list[Path]:

@@ -10,7 +10,6 @@ import asyncio
 import os
 import time
 from collections import Counter
-from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,16 +32,13 @@ from tests.fleet.controller.kit import Bench, running_bench
 from tests.fleet.harness import run
 
 from saltern.chains.statuses import OVER, Leg, Step
-from saltern.fleet.agent.sync import TIMEOUT
-from saltern.fleet.bus.backoff import Backoff
-from saltern.fleet.bus.ports import NoAnswer
-from saltern.fleet.protocol.messages import SyncAnswer
 from saltern.fleet.store import chain_runs
 from saltern.fleet.store.calendars import StoredCalendar, remove_calendar, set_calendar
 from saltern.system.clock import stamp
 
 LONG = float(os.environ.get("CHAOS_SECONDS", "0"))
 MANY = 1000 if LONG else 200
+PATIENCE = 2000.0  # seconds: on a machine that is busy none gives up, so that all of them ask at once
 FOUR = "chain: four\nactions:\n" + "".join(f"  - {{id: {one}, command: 'true'}}\n" for one in "abcd")
 
 
@@ -82,18 +78,8 @@ async def _power_cut(bench: Bench, name: str, number: int) -> int:
 async def _boot(agent: LegAgent) -> None:
     """Up again: it asks what it has missed, and continues what it had begun."""
     agent.deaf, agent.instance, agent.starts = False, f"{agent.id}-2", 2
-    await take_missed(agent, await _answer(agent))
+    await take_missed(agent, await agent.sync(timeout=PATIENCE))
     await agent.let_go()
-
-
-async def _answer(agent: LegAgent) -> SyncAnswer:
-    """A controller that had no time for it is asked again as agents do: later and later, at random."""
-    for attempt in count():
-        try:
-            return await agent.sync(timeout=TIMEOUT)
-        except NoAnswer:
-            await asyncio.sleep(Backoff().delay(attempt))
-    raise AssertionError("unreachable")
 
 
 # -- 39 -----------------------------------------------------------------------------------------------
