@@ -57,7 +57,7 @@ CHUNKS = {"M1": [1, 1, 2], "M2": [1, 1, 1], "M3": [1, 1, 2], "M4": [1, 2, 2, 2]}
 class RfcFleet(FaultFleet):
     """Machines that come back when they have gone down; the last one is behind SSH."""
 
-    namespaces = AGENTS
+    namespaces: tuple[str, ...] = AGENTS
     config = CONFIG
     patience = 300.0
 
