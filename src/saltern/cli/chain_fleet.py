@@ -269,7 +269,7 @@ def _order(args: SimpleNamespace, client: Client) -> int:
     for name, what in changed.items():
         print(f"{name}: {what}")
     if not changed:
-        print("nothing was changed")
+        print(f"nothing was changed; the status of the run is {client.chain_runs.get(run)['status']}")
     return exits.OK
 
 

@@ -104,6 +104,8 @@ def test_a_chain_that_is_cancelled_ends_and_leaves_the_system_free(place: Place,
     leg = json.loads(place.run("chain", "show", run, "web1", "--out", "json").stdout)
     assert (leg["status"], leg["steps"][-1]["status"]) == ("cancelled", "cancelled")
     assert leg["steps"][-1]["comment"] == "it is too late"
+    late = place.run("chain", "pause", run)
+    assert late.stdout == "nothing was changed; the status of the run is cancelled\n", late
     other = write(place, "chain: c\nactions:\n  - {id: a, command: 'true'}\n")
     again = place.run("chain", "run", other, "--on", "web1")
     assert again.returncode == 0, again

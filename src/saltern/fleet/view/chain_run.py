@@ -222,7 +222,7 @@ def _step(row: Row, now: float | None) -> str:
 
 def _when(row: Row, now: float) -> str:
     """``02:51, 3.2 s``; for a running step, since when."""
-    if not row.get("started"):
+    if not row.get("started") or row["status"] == "not run":
         return ""
     begun = moment(row["started"], now)
     return f"since {begun}" if row["status"] == "running" else f"{begun}, {span(row['took'])}"
