@@ -17,6 +17,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 Transaction = Connection  # for signatures outside of this package
 WAIT = 30.0  # seconds for another writer
 POOL = 8  # connections to PostgreSQL of one controller: its threads that read, and those that write
+MOST_OPEN = 60  # connections to SQLite beyond the usual ones; there are fewer threads
 DRIVERS = {
     "postgresql": "postgresql+psycopg",
     "postgres": "postgresql+psycopg",
@@ -97,10 +98,12 @@ def _without_password(address: str) -> str:
 
 def _sqlite(url: URL) -> Engine:
     path = url.database
+    pool: dict[str, Any] = {}
     if path and path != ":memory:":
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)  # never readable by others
         os.close(descriptor)
-    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False})
+        pool["max_overflow"] = MOST_OPEN  # who looks something up must not wait for a thread that reads
+    engine = create_engine(url, connect_args={"timeout": WAIT, "check_same_thread": False}, **pool)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
