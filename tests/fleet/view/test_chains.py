@@ -151,6 +151,20 @@ def test_a_gate_says_what_it_needs_and_who_has_decided() -> None:
     assert f"  gate 'wave 3': needs approval, 1 of 2 so far of ops, until {until}" in shown
 
 
+def test_a_run_that_is_over_says_what_was_not_begun_and_not_decided() -> None:
+    usual = {"of": "", "expires": NOW + 60, "plan_sha256": "abc", "votes": []}
+    gates = [
+        {"gate": "run", "status": "open", "needed": 1, **usual},
+        {"gate": "revision 1", "status": "open", "needed": 1, **usual},
+    ]
+    waves = [{"wave": 1, "stage": "", "status": "pending", "soak_until": 0, "systems": 1}]
+    over = run(leg("web1", "cancelled"), status="cancelled", ended=NOW, gates=gates, waves=waves)
+    shown = list(run_lines(over, NOW))
+    assert "  wave 1: not begun, 1 system: 1 cancelled" in shown
+    assert "  gate 'run': not decided, 0 of 1 approved" in shown
+    assert f"  gate 'revision 1': needs approval, 0 of 1 so far, until {moment(NOW + 60, NOW)}" in shown
+
+
 def test_one_system_says_when_each_action_ran_its_boots_and_what_is_not_answered() -> None:
     step = {"kind": "command", "blocked_by": "", "attempts": 1, "changed": False, "comment": "Command run"}
     steps = [

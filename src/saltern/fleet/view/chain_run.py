@@ -18,6 +18,7 @@ Row = Mapping[str, Any]
 BAD = ("failed", "cancelled", "expired", "indeterminate")
 LOST = ("expired", "indeterminate")  # no action of theirs says why
 ENDS_BEFORE = "the run ends before that"  # part of the message of a leg that waits for a window
+REVISION = "revision "  # the prefix of the names of gates of revisions
 LOOKS = 4  # lines for systems that need attention, below a matrix
 
 
@@ -37,8 +38,9 @@ def run_lines(run: Row, now: float, *, colour: bool = False, width: int = 0) -> 
     for one in run["revisions"]:
         by = f"by {safe_line(one['author'])}, {moment(one['at'], now)}"
         yield f"  revision {one['number']}: {one['status']}, {by}: {shown_inputs(one['inputs'])}"
-    yield from (_wave(wave, run["legs"], now) for wave in run["waves"])
-    yield from (_gate(gate, now) for gate in run["gates"])
+    is_over = bool(run["ended"])
+    yield from (_wave(wave, run["legs"], now, is_over=is_over) for wave in run["waves"])
+    yield from (_gate(gate, now, is_over=is_over) for gate in run["gates"])
     for legs in _alike(run["legs"]):
         systems = heading([leg["system"] for leg in legs], max(width - 20, 60))
         yield paint(f"  {systems} {_leg(legs, now)}", COLOURS.get(legs[0]["status"], ""))
@@ -55,23 +57,29 @@ def _times(run: Row, now: float) -> str:
     return f"{asked}{begun}, until {moment(run['deadline'], now)}"
 
 
-def _wave(wave: Row, legs: Sequence[Row], now: float) -> str:
+def _wave(wave: Row, legs: Sequence[Row], now: float, *, is_over: bool) -> str:
     own = [leg for leg in legs if leg["wave"] == wave["wave"]]
     stage = f" ({safe_line(wave['stage'])})" if wave["stage"] else ""
     soak = f" until {moment(wave['soak_until'], now)}" if wave["status"] == "soaking" else ""
     health = f", health {wave['health']}" if wave.get("health") else ""
     systems = count(wave["systems"], "system")
-    states = f": {statuses(own)}" if wave["status"] != "pending" and own else ""
-    return f"  wave {wave['wave']}{stage}: {wave['status']}{soak}, {systems}{states}{health}"
+    status = "not begun" if is_over and wave["status"] == "pending" else wave["status"]
+    states = f": {statuses(own)}" if status != "pending" and own else ""
+    return f"  wave {wave['wave']}{stage}: {status}{soak}, {systems}{states}{health}"
 
 
-def _gate(gate: Row, now: float) -> str:
-    """The decision on a gate and by whom; for an open gate, how many approvals it still needs."""
+def _gate(gate: Row, now: float, *, is_over: bool) -> str:
+    """The decision on a gate and by whom; for an open gate, how many approvals it still needs.
+
+    If the run is over, only gates of revisions are open.
+    """
     name = f"  gate {gate['gate']!r}"
     votes = [one for one in gate["votes"] if one["approves"]]
     if gate["status"] != "open":
         by = ", ".join(f"{safe_line(one['who'])} {moment(one['at'], now)}" for one in gate["votes"])
         return f"{name}: {gate['status']}" + (f" by {by}" if by else "")
+    if is_over and not gate["gate"].startswith(REVISION):
+        return f"{name}: not decided, {len(votes)} of {gate['needed']} approved"
     of = f" of {safe_line(gate['of'])}" if gate["of"] else ""
     until = f", until {moment(gate['expires'], now)}" if gate["expires"] else ""
     return f"{name}: needs approval, {len(votes)} of {gate['needed']} so far{of}{until}"
