@@ -16,7 +16,7 @@ from tests.fleet.console.data import add_fleet, add_run
 from tests.fleet.console.kit import Browser
 
 from saltern.chains.statuses import Leg
-from saltern.fleet.console.views.causes import changed_before
+from saltern.fleet.console.views.causes import changed_before, over_runs
 from saltern.fleet.console.views.leg import timeline
 from saltern.fleet.console.views.overview import headline
 from saltern.fleet.store.chain_outputs import put_outputs
@@ -137,8 +137,27 @@ def test_a_system_that_is_held_is_retried_from_its_own_page(console: Running, ad
 
 
 def test_silent_systems_are_broken_too(console: Running, viewer: Browser) -> None:
-    assert headline({"items": [], "more": 0, "more_systems": 0}, 0.0, 2).startswith("2 systems silent")
+    assert headline(over_runs([], 8), 0.0, 2).startswith("2 systems silent")
     with console.database.write() as connection:
         mine = update(SYSTEMS).where(SYSTEMS.c.id == "web4")
         connection.execute(mine.values(online=False, seen_at=time.time() - 900))
     assert "silent : no answer, and no reboot is planned" in words(viewer.get("/").text)
+
+
+def test_the_same_cause_in_several_runs_is_one_line_and_each_system_is_counted_once() -> None:
+    def cause(run: str, step: str, systems: list[str], since: float) -> Any:
+        fixed = {"status": "failed", "pattern": "no space", "message": "no space", "chain": "c", "waves": [1]}
+        return {**fixed, "run": run, "step": step, "systems": systems, "count": len(systems), "since": since}
+
+    items = [
+        cause("r1", "a", ["s1", "s2"], 5.0),
+        cause("r2", "a", ["s2", "s3"], 3.0),
+        cause("r2", "b", ["s1"], 9.0),
+    ]
+    found = over_runs(items, 1)
+    assert [(one["step"], one["count"], one["since"], len(one["runs"])) for one in found["items"]] == [
+        ("a", 3, 3.0, 2)
+    ]
+    assert (found["systems"], found["runs"], found["more"], found["more_systems"]) == (3, 2, 1, 1)
+    said = headline(found, 10.0)
+    assert said.startswith("3 systems failed or need a decision, for 2 reasons, in 2 runs")

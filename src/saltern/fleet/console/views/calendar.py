@@ -50,7 +50,7 @@ def _monday(visit: Visit) -> float:
 def _day(at: float, now: float) -> Data:
     is_today = at <= now < at + DAY
     return {
-        "name": time.strftime("%a %-d", time.gmtime(at)) + (", today" if is_today else ""),
+        "name": time.strftime("today, %-d" if is_today else "%a %-d", time.gmtime(at)),
         "today": is_today,
     }
 

@@ -8,12 +8,13 @@ from saltern.fleet.api.problems import ApiError
 from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import count, moment
 from saltern.fleet.console.row import Data, Visit
-from saltern.fleet.console.views.causes import with_changes
+from saltern.fleet.console.views.causes import over_runs, with_changes
 from saltern.fleet.console.views.runs import listed
 
 DAY = 86_400.0
 HOURS = 12
 SHOWN = 8
+MOST_CAUSES = 500  # that are looked at
 TREES = 5  # versions of the files that are looked at
 
 
@@ -24,7 +25,8 @@ async def gather(visit: Visit) -> Data:
 async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
     """All of it: jobs, systems, approvals, trees and windows have the same readers."""
     trees = (await ask.get("/v1/trees", limit=TREES))["items"]
-    causes = with_changes(await ask.get("/v1/causes", most=SHOWN), trees)
+    found = await ask.get("/v1/causes", most=MOST_CAUSES, names=True)
+    causes = with_changes(over_runs(found["items"], SHOWN), trees)
     glance = await ask.get("/v1/glance", facts="false")
     runs = (await ask.get("/v1/chain-runs", limit=10, open=True))["items"]
     recent = (await ask.get("/v1/chain-runs", limit=10))["items"]
@@ -44,13 +46,12 @@ async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
 def headline(causes: Data, now: float, silent: int = 0) -> str:
     """The first sentence: how many systems, for how many reasons, since when. Pure."""
     items = causes["items"]
-    systems = sum(one["count"] for one in items) + causes["more_systems"]
+    systems, runs = causes["systems"], causes["runs"]
     if not systems:
         return (
             f"{count(silent, 'system')} silent, and no reboot is planned" if silent else "Nothing is broken"
         )
     reasons = len(items) + causes["more"]
-    runs = len({one["run"] for one in items})
     since = min((one["since"] for one in items if one["since"]), default=None)
     where = "one run" if runs == 1 else f"{runs} runs"
     why = "one reason" if reasons == 1 else f"{reasons} reasons"
