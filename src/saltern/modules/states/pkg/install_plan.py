@@ -123,7 +123,7 @@ def plan_packages(job: Job, before: Listing) -> Aim:
             *(why for name, why in refused.items() if name not in excused),
             *([stale] if stale and refused.keys() - excused else []),
             *_held_in_the_way(manager, install, terms),
-            *([manager.holds.why_not()] if holds and manager.holds.why_not() else []),
+            *([why] if holds and (why := manager.holds.why_not()) else []),
         ),
     )
 
