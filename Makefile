@@ -10,7 +10,7 @@ ENGINES := build/engines/.installed build/stores/.installed
 VM := build/vm/.fetched
 
 # Processes that run tests: more than cores, since tests wait for programs, daemons and disks half of the time.
-WORKERS ?= $(shell expr 2 '*' $$(nproc) + 1)
+WORKERS ?= $(shell expr 3 '*' $$(nproc 2>/dev/null || echo 2))
 
 # Without compiled files on disk every start would compile the whole package again.
 unexport PYTHONDONTWRITEBYTECODE

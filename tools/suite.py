@@ -3,7 +3,7 @@
 A failure that comes again is a defect. A test that passes alone is *unsteady*: it is named at the end of the
 output, because it shows a race of the test or of the program. More than a few failures are never run again.
 
-Example: python -m tools.suite -n 5 -rs
+Example: python -m tools.suite -n 6 -rs
 """
 
 from __future__ import annotations
