@@ -120,6 +120,14 @@ def test_a_password_is_set_and_never_shown(bench: Bench) -> None:
 
 
 @needs_root("useradd")
+def test_a_password_that_is_not_enforced_is_set_where_there_is_none(bench: Bench) -> None:
+    bench.change("present", NAME, createhome=False)
+    bench.change("present", NAME, createhome=False, password=HASH, enforce_password=False)
+    bench.same("present", NAME, createhome=False, password=OTHER, enforce_password=False)
+    bench.change("present", NAME, createhome=False, empty_password=True, enforce_password=False)
+
+
+@needs_root("useradd")
 def test_a_plain_password_becomes_a_hash_and_is_recognised(bench: Bench) -> None:
     secret = "pass word;$(id)"
     done = bench.change("present", NAME, createhome=False, password=secret, hash_password=True)

@@ -72,7 +72,7 @@ def present(
         persist_home: when ``home`` changes, move the contents of the old one.
         password: the password hash, as in /etc/shadow; never shown.
         hash_password: ``password`` is the plain password, to be hashed here.
-        enforce_password: false sets the password only for a new user.
+        enforce_password: false sets the password only where there is none.
         empty_password: no password at all: the user logs in without one.
         shell: the login shell.
         unique: false allows a ``uid`` that another user has.

@@ -17,6 +17,9 @@ AGES = ("date", "mindays", "maxdays", "inactdays", "warndays", "expire")
 HOMELESS = ("", "/nonexistent", "/dev/null")  # home directories that are never created
 
 
+UNSET = "!"  # in the shadow file, before a first password
+
+
 class Password(Struct, frozen=True, kw_only=True):
     """``value`` is a secret; ``plain`` is true if it is not a hash yet."""
 
@@ -24,6 +27,10 @@ class Password(Struct, frozen=True, kw_only=True):
     plain: bool = False
     enforce: bool = True
     lock: bool | None = None
+
+    def counts(self, now: str) -> bool:
+        """True if it replaces the present one: with ``enforce``, where there is none, or if it is empty."""
+        return self.value is not None and (self.enforce or now == UNSET or not self.value)
 
 
 class DesiredUser(Struct, frozen=True, kw_only=True):
@@ -93,7 +100,7 @@ def _secrets(ctx: Context, want: DesiredUser) -> Changes:
 
 def password_is_right(ctx: Context, want: Password, have: Shadow) -> bool:
     bare = have.passwd.lstrip("!")
-    if want.value is not None and want.enforce and not _same(ctx, want, have.passwd, bare):
+    if want.counts(have.passwd) and not _same(ctx, want, have.passwd, bare):
         return False
     if want.lock is None or not bare:  # without a password there is nothing to lock or unlock
         return want.lock is not True or have.locked

@@ -140,7 +140,7 @@ def _hash(ctx: Context, name: str, want: Password, *, new: bool) -> str | None:
     """The new password field, including a lock; None to leave it unchanged."""
     have = records.shadow(ctx, name)
     now = have.passwd if have else "!"
-    if want.value is not None and (new or want.enforce):
+    if want.value is not None and (new or want.counts(now)):
         wanted = crypt_password(ctx, want.value) if want.plain else want.value
         if wanted is None:
             raise Refused("this machine cannot create a password hash; give a hash, without hash_password")
