@@ -184,6 +184,15 @@ def test_both_outputs_may_be_full(place: Place) -> None:
     assert no_crash(place)
 
 
+@pytest.mark.parametrize("option", ["--log-level", "-l"])
+def test_an_option_before_the_command_is_reported_as_that(place: Place, option: str) -> None:
+    done = place.run(option, "debug", "check")
+    assert (done.code, done.err.splitlines()[0]) == (
+        1,
+        f"saltern: {option!r} stands before the command: write saltern COMMAND {option}",
+    )
+
+
 @pytest.mark.parametrize("words", [["apply", "web"], ["check"], ["runs"], ["show", "top"], ["--help"]])
 def test_a_current_directory_that_is_gone_is_no_mistake_of_ours(place: Place, words: list[str]) -> None:
     place.write(STATES)

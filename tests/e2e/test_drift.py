@@ -30,7 +30,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_machine_that_is_as_described_has_none(tree: Path, capsys: Out) -> None:
     (tree / "a.txt").write_text("hello\n")
     assert run(["drift", "web"]) == 0
-    assert "No drift: 1 states are as described (web" in capsys.readouterr().out
+    assert "No drift: 1 state is as described (web" in capsys.readouterr().out
 
 
 def test_drift_has_an_exit_code_of_its_own_and_is_kept(tree: Path, capsys: Out) -> None:
@@ -44,7 +44,7 @@ def test_drift_has_an_exit_code_of_its_own_and_is_kept(tree: Path, capsys: Out) 
     assert second["at"] > first["at"]
     assert second["different"][0]["since"] == first["at"]
     assert run(["drift", "--last"]) == 4
-    assert "Drift: 1 of 1 states" in capsys.readouterr().out
+    assert "Drift: 1 of 1 state (" in capsys.readouterr().out
 
 
 def test_a_state_that_would_fail_is_a_failure(tree: Path) -> None:

@@ -127,9 +127,11 @@ def lines(found: Drift, *, colour: bool) -> Iterator[str]:
         yield f"    {verb.words}; first seen {stamp(one.since)}"
     names = f"{safe_line(found.asked)}, {stamp(found.at)}"
     if found.different:
-        yield f"Drift: {len(found.different)} of {found.states} states ({names})."
+        total = "1 state" if found.states == 1 else f"{found.states} states"
+        yield f"Drift: {len(found.different)} of {total} ({names})."
     else:
-        yield paint(f"No drift: {found.states} states are as described ({names}).", "green")
+        count = "1 state is" if found.states == 1 else f"{found.states} states are"
+        yield paint(f"No drift: {count} as described ({names}).", "green")
 
 
 def stamp(seconds: float) -> str:

@@ -90,7 +90,10 @@ def _unknown(name: str) -> int:
     from saltern.cli.salt_habits import of_command
 
     hint = of_command(name) or did_you_mean(name, COMMANDS)
-    print(f"saltern: no command is called {name!r}" + (f"; {hint}" if hint else ""), file=sys.stderr)
+    if name.startswith("-"):
+        print(f"saltern: {name!r} stands before the command: write saltern COMMAND {name}", file=sys.stderr)
+    else:
+        print(f"saltern: no command is called {name!r}" + (f"; {hint}" if hint else ""), file=sys.stderr)
     print("saltern --help lists them", file=sys.stderr)
     return exits.SURROUNDINGS
 

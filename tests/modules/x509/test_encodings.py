@@ -53,6 +53,7 @@ def test_what_changed_is_named_as_salt_names_it(desk: Desk) -> None:
     assert desk.change(private_key_managed, path, algo="ec", encoding="der").changes == {"encoding": "der"}
     locked = desk.change(private_key_managed, path, algo="ec", encoding="der", passphrase="p")
     assert locked.changes == {"passphrase": True}
+    assert locked.comment == "The private key has been encoded again; it stays the same"
     bigger = {"algo": "ec", "keysize": 384, "encoding": "der", "passphrase": "p"}
     assert desk.change(private_key_managed, path, **bigger).changes == {"keysize": 384}
     assert "another passphrase" in desk.refusal(private_key_managed, path, algo="ec", encoding="der")

@@ -27,6 +27,9 @@ FILE_WORDS = (
     "tmp_dir",
     "tmp_ext",
 )
+FORM_ONLY = frozenset(  # changes of a file that holds the same key, certificate or request as before
+    {"additional_certs", "encoding", "passphrase", "pkcs12_friendlyname", "pkcs12_passphrase"}
+)
 ATTRIBUTES = ("user", "group", "mode")  # the reported changes of the file; its content is not shown
 # Arguments of file.managed that Salt passes on, and that have no effect here.
 MEANINGLESS = frozenset(
@@ -178,5 +181,7 @@ def write_if_different(
 def _comment(what: str, differs: Mapping[str, object], changes: Mapping[str, object], *, test: bool) -> str:
     if not changes:
         return f"The {what} is in the correct state"
+    if differs and set(differs) <= FORM_ONLY:
+        return f"The {what} {'would have' if test else 'has'} been encoded again; it stays the same"
     verb = "created" if "created" in differs else "recreated" if differs else "changed"
     return f"The {what} {'would have' if test else 'has'} been {verb}"

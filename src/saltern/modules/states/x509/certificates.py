@@ -24,11 +24,10 @@ from saltern.modules.lib.x509.load import (
 from saltern.modules.lib.x509.signing_policies import merge_policy, policy_of, short_words
 from saltern.modules.lib.x509.times import FORM
 from saltern.modules.lib.x509.words import check_words
-from saltern.modules.lib.x509.write import FileAndNames, spot, write_if_different
+from saltern.modules.lib.x509.write import FORM_ONLY, FileAndNames, spot, write_if_different
 
 REMAINING = 90
 # A certificate that only differs in these is encoded again, never reissued.
-ENCODING_ONLY = frozenset({"additional_certs", "encoding", "pkcs12_friendlyname", "pkcs12_passphrase"})
 
 
 class Container(Struct, frozen=True, kw_only=True):
@@ -60,7 +59,7 @@ class Found(Struct, frozen=True):
 
     @property
     def stays(self) -> bool:
-        return self.certificate is not None and set(self.changes) <= ENCODING_ONLY
+        return self.certificate is not None and set(self.changes) <= FORM_ONLY
 
 
 @state

@@ -20,10 +20,9 @@ from saltern.modules.lib.x509.load import (
     load_key,
     open_key,
 )
-from saltern.modules.lib.x509.write import FileArguments, spot, write_if_different
+from saltern.modules.lib.x509.write import FORM_ONLY, FileArguments, spot, write_if_different
 
 # A key that only differs in these is encoded again, never replaced.
-ENCODING_ONLY = frozenset({"encoding", "passphrase"})
 
 
 class Found(Struct, frozen=True):
@@ -34,7 +33,7 @@ class Found(Struct, frozen=True):
 
     @property
     def stays(self) -> bool:
-        return self.key is not None and set(self.changes) <= ENCODING_ONLY
+        return self.key is not None and set(self.changes) <= FORM_ONLY
 
 
 @state
