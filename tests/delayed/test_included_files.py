@@ -127,3 +127,9 @@ def test_an_exclude_of_a_file_stays_where_it_is_written() -> None:
     """“`exclude` … inside a frame are local to it”, and one of the whole run is not meant for frames."""
     report = run("exclude: [{id: o}]\n" + called("sls: other"), MORE)
     assert "o" in ids(report)
+
+
+def test_an_exclude_that_names_an_id_as_an_sls_says_how_it_is_written() -> None:
+    outcome = attempted("a:\n  test.nop: []\nb:\n  test.nop: []\n", request={"exclude": ["a"]})
+    (told,) = outcome.warnings
+    assert "it is an ID: write {id: a}" in told

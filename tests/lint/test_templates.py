@@ -1,4 +1,4 @@
-"""``check`` opens the templates that file states name."""
+"""``check`` opens the templates that states name."""
 
 from __future__ import annotations
 
@@ -54,6 +54,28 @@ def test_a_file_that_is_no_text_is_left_alone() -> None:
 def test_the_state_that_renders_it_is_named() -> None:
     (problem,) = checked({"main.sls": STATE, "t.j2": "{{ gone }}\n"}).problems
     assert [(note, mark.line) for note, mark in problem.also] == [("rendered by file.managed '/x'", 3)]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "/x:\n  file.recurse:\n    - source: salt://t\n    - template: jinja\n",
+        "x:\n  cron.file:\n    - name: salt://t/a.j2\n    - template: jinja\n",
+        "x:\n  cmd.script:\n    - source: salt://t/a.j2\n    - template: jinja\n    - creates: /x\n",
+        "x:\n  cmd.script:\n    - name: salt://t/a.j2\n    - template: jinja\n    - creates: /x\n",
+        "x:\n  debconf.set_file:\n    - source: salt://t/a.j2\n    - template: jinja\n",
+    ],
+)
+def test_templates_of_other_states_and_of_whole_directories_are_opened(state: str) -> None:
+    assert places(checked({"main.sls": state, "t/a.j2": "\n{{ gone }}\n"})) == ["t/a.j2:2 source-template"]
+
+
+@pytest.mark.parametrize("what", ["source: salt://t.j2", "contents: x"])
+def test_an_engine_that_does_not_exist_is_reported_where_it_is_named(what: str) -> None:
+    state = f"/x:\n  file.managed:\n    - {what}\n    - template: jinja2\n"
+    outcome = checked({"main.sls": state, "t.j2": "x\n"})
+    assert places(outcome) == ["main.sls:4 source-template"]
+    assert outcome.problems[0].fix == "did you mean 'jinja'?"
 
 
 def test_it_can_be_switched_off() -> None:

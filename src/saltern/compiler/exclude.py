@@ -48,5 +48,11 @@ def _warn(rule: Exclusion, chunks: Iterable[Chunk], found: Diagnostics) -> None:
         "exclude-matches-nothing",
         f"exclude names {rule.id or rule.sls!r}, which is not part of this run",
         where=rule.mark(),
-        fix=did_you_mean(rule.id, {chunk.id for chunk in chunks}) if rule.id else "",
+        fix=_advice(rule, {chunk.id for chunk in chunks}),
     )
+
+
+def _advice(rule: Exclusion, ids: set[str]) -> str:
+    if rule.id:
+        return did_you_mean(rule.id, ids)
+    return f"it is an ID: write {{id: {rule.sls}}}" if rule.sls in ids else ""

@@ -138,8 +138,8 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="source-template",
-            doc="The `source` of a file state that names a `template` has a mistake. A template that calls"
-            " functions is not rendered: only its syntax is checked.",
+            doc="The `source` of a state that names a `template` has a mistake, or no such engine exists. A"
+            " template that calls functions is not rendered: only its syntax is checked.",
             severity=ERROR,
             run=templates.source_template,
         ),

@@ -1,4 +1,4 @@
-"""The rule about templates of files: it checks what ``source`` and ``template`` of a state name.
+"""The rule about templates of files: it checks what ``source`` and ``template`` of states name.
 
 A template that calls a function or uses accumulated text is rendered during a run, after states that may
 have changed the result: only its syntax is checked. Any other template is rendered.
@@ -22,32 +22,70 @@ from saltern.sources.tree import SlsSource
 _SALT = "salt://"
 _ASKS = re.compile(r"\b(?:salt\b(?!://)|accumulator\b)")
 _DATA = ("defaults", "context")  # the later one wins
+_SOME = {"include_pat", "exclude_pat", "maxdepth"}  # not all files of a directory
 _CODE = "py"  # a Python renderer: parsed, never run
 
 
 def source_template(unit: Unit, found: Findings) -> None:
-    """Report the mistakes in the templates that file states name."""
+    """Report the mistakes in the templates that states name."""
     for chunk in unit.states():
         engine = chunk.args.get("template")
-        if isinstance(engine, str) and engine and chunk.state == "file":
-            for name, path in _sources(unit, chunk):
-                text = _text(unit, path)
-                if text is not None:
-                    found.add(_problems(unit, chunk, engine, SlsSource(_ref(chunk), path, name, text)))
+        if not isinstance(engine, str) or not engine or not _renders(unit, chunk):
+            continue
+        if unknown := _unknown_engine(unit, chunk, engine):
+            found.add(unknown)
+            continue
+        for name, path in _sources(unit, chunk):
+            text = _text(unit, path)
+            if text is not None:
+                found.add(_problems(unit, chunk, engine, SlsSource(_ref(chunk), path, name, text)))
+
+
+def _renders(unit: Unit, chunk: Chunk) -> bool:
+    function = unit.session.registry.state(chunk.state, chunk.fun)
+    return function is not None and "template" in schema(function).converters
+
+
+def _unknown_engine(unit: Unit, chunk: Chunk, engine: str) -> list[Diagnostic]:
+    if engine in ("jinja", _CODE) or OPEN in engine or PREFIX in engine:
+        return []
+    try:
+        unit.session.renderers.text("", engine=engine, env=chunk.env)
+    except CompileError as problem:
+        return [
+            Diagnostic(code="source-template", what=one.what, where=chunk.mark("template"), fix=one.fix)
+            for one in problem.diagnostics
+            if one.code == "unknown-renderer"
+        ]
+    return []
 
 
 def _sources(unit: Unit, chunk: Chunk) -> Iterator[tuple[str, str]]:
-    """The first source that exists: its name below the root, and its path."""
-    given = chunk.args.get("source")
+    """The first source that exists, or all files below it: their names below the root, and their paths."""
+    given = chunk.args.get("source") or chunk.name
     for one in given if isinstance(given, list) else [given]:
         text = next(iter(one), "") if isinstance(one, dict) else one
         if not isinstance(text, str) or not text.startswith(_SALT) or OPEN in text or PREFIX in text:
             return
         name, _, query = text.removeprefix(_SALT).partition("?saltenv=")
-        path = unit.session.tree.find(name, query or str(chunk.args.get("saltenv") or chunk.env))
-        if path is not None:
-            yield name, path
+        env = query or str(chunk.args.get("saltenv") or chunk.env)
+        if files := list(_files(unit, chunk, name.rstrip("/"), env)):
+            yield from files
             return
+
+
+def _files(unit: Unit, chunk: Chunk, name: str, env: str) -> Iterator[tuple[str, str]]:
+    tree = unit.session.tree
+    if chunk.fun != "recurse":
+        names = [name]
+    elif chunk.args.keys() & _SOME:
+        return
+    else:
+        names = [one for one in tree.names(env) if one.startswith(f"{name}/")]
+    for one in names:
+        path = tree.find(one, env)
+        if path is not None:
+            yield one, path
 
 
 def _text(unit: Unit, path: str) -> str | None:
