@@ -14,7 +14,7 @@ from saltern.journal import seal
 from saltern.journal.form import Record
 from saltern.language import secrets
 from saltern.language.secret_tokens import fill_tokens
-from saltern.planfile.concealed import conceal, reveal
+from saltern.planfile.conceal import conceal, reveal
 
 words = st.text(min_size=secrets.WHOLE, max_size=30).filter(lambda text: len(text.strip()) >= secrets.WHOLE)
 texts = st.text(max_size=40)

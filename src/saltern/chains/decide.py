@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from saltern.chains.denied import denied_by
+from saltern.chains.denials import denied_by
 from saltern.chains.document import Action
 from saltern.chains.leg import LegState, OpenSegment
 from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import to_builtins
 
 from saltern.chains.compile import LegPlan
-from saltern.chains.denied import denied_by
+from saltern.chains.denials import denied_by
 from saltern.chains.document import Action
 from saltern.chains.main_line import main_line
 from saltern.chains.render import actions_text

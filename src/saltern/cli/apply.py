@@ -151,7 +151,7 @@ def main(argv: list[str]) -> int:
 def apply(args: SimpleNamespace) -> int:
     """Apply what was requested and print the report; return the exit code."""
     if len(args.sls) == 1 and os.path.isfile(args.sls[0]):  # rare: the word is usually an SLS name
-        from saltern.cli.approved import apply_file, is_meant
+        from saltern.cli.apply_plan import apply_file, is_meant
 
         if is_meant(args.sls[0]):
             return apply_file(args, args.sls[0], LINE.rows)

@@ -25,7 +25,7 @@ YES = frozenset({"y", "yes"})
 
 def ask_and_apply(args: SimpleNamespace, request: Request, rows: Sequence[Row]) -> int:
     """Plan the request, and apply the plan if the person at the terminal agrees."""
-    from saltern.cli.approved import DECIDED, apply_file
+    from saltern.cli.apply_plan import DECIDED, apply_file
     from saltern.planfile.document import save
 
     _check(args)

@@ -76,7 +76,7 @@ class Body(Struct, frozen=True, kw_only=True):
 def unpack_body(proposal: Proposal, path: str, texts: object = None) -> Body:
     """Decode the body, with the secrets that this process knows or that are in ``texts``. Raises
     ``OperationError`` for what this version did not write."""
-    from saltern.planfile.concealed import reveal
+    from saltern.planfile.conceal import reveal
 
     try:
         body = msgpack.decode(proposal.compiled, strict=False)

@@ -15,7 +15,7 @@ from saltern.facts.read_grains import OF_THE_PROCESS
 from saltern.journal.chunk_codec import plan_out
 from saltern.language.events import Report
 from saltern.plan.plan import Plan
-from saltern.planfile.concealed import conceal
+from saltern.planfile.conceal import conceal
 from saltern.planfile.document import FORMAT, Bases, Proposal, checksum, pack_body
 from saltern.report.foreseen import Foreseen, count_kinds, foreseen_rows
 from saltern.report.plain import plain

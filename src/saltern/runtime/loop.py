@@ -113,7 +113,7 @@ class ScopeRun(Scope):
             self._end_what_runs_beside()
             raise
         if self.stopped:
-            from saltern.runtime.unreached import report_unreached
+            from saltern.runtime.early_end import report_unreached
 
             report_unreached(self, self.replay)
         if self.plan.listeners and self.stopped not in PAUSES:

@@ -21,8 +21,8 @@ from saltern.fleet.files.manifest import (
     encode,
 )
 from saltern.fleet.files.materialise import hold, layers_of, make_tree
-from saltern.fleet.files.needed import is_needed_first
 from saltern.fleet.files.parallel import each
+from saltern.fleet.files.prefetch import is_needed_first
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.files.site_source import SiteSource
 

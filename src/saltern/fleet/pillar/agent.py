@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from saltern.fleet.bus.ports import BusError
-from saltern.fleet.pillar.sealed import purpose_of
+from saltern.fleet.pillar.seal_purpose import purpose_of
 from saltern.fleet.protocol.codec import BadMessage
 from saltern.fleet.protocol.envelope import Refused
 from saltern.fleet.protocol.ids import new_nonce

@@ -24,7 +24,7 @@ from saltern.fleet.files.scan import scan
 from saltern.fleet.files.stat_cache import StatCache
 from saltern.fleet.pillar.compile import PillarResult, PillarTask, engine_options, extra_options
 from saltern.fleet.pillar.pool import CompilerPool
-from saltern.fleet.pillar.sealed import purpose_of
+from saltern.fleet.pillar.seal_purpose import purpose_of
 from saltern.fleet.protocol.messages import PillarAnswer, PillarRequest
 from saltern.fleet.protocol.sealed import SealedFor, seal
 from saltern.fleet.store.database import Connection

@@ -14,7 +14,7 @@ from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.messages import MESSAGES, RenderAnswer, RenderRequest
 from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
-from saltern.fleet.render.sealed import BadPack, pack, purpose_of, unpack
+from saltern.fleet.render.wire import BadPack, pack, purpose_of, unpack
 
 LARGEST = MESSAGES["render"].limit - 16_384
 

@@ -25,9 +25,9 @@ from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.protocol.messages import Job, RenderAnswer, RenderRequest
 from saltern.fleet.protocol.sealed import SealedFor, seal
 from saltern.fleet.render.pool import RenderPool
-from saltern.fleet.render.sealed import BadPack, pack, purpose_of, unpack
 from saltern.fleet.render.sessions import RunSessions, run_name
 from saltern.fleet.render.task import SESSION, RenderResult, RenderTask
+from saltern.fleet.render.wire import BadPack, pack, purpose_of, unpack
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.facts import facts_of
 from saltern.fleet.store.render_scopes import (

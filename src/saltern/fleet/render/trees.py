@@ -15,8 +15,8 @@ from saltern.fleet.files.agent import AgentFiles
 from saltern.fleet.files.cache import Cache
 from saltern.fleet.files.manifest import FILE, BadManifest, Entry, Manifest, decode_manifest
 from saltern.fleet.files.materialise import make_tree, root_name
-from saltern.fleet.files.needed import is_needed_first
 from saltern.fleet.files.options import tree_options
+from saltern.fleet.files.prefetch import is_needed_first
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.store import trees
 from saltern.fleet.store.database import Connection

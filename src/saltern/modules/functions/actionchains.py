@@ -12,7 +12,7 @@ from saltern import __version__
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.state.asked import or_problems, states
+from saltern.modules.functions.state.access import or_problems, states
 from saltern.modules.lib import chain_chunks
 
 USUAL = "/var/lib/saltern"

@@ -9,8 +9,8 @@ from typing import Any
 from saltern.fleet.files.cache import Cache
 from saltern.fleet.files.manifest import FILE, Entry, Manifest, decode_index, decode_manifest
 from saltern.fleet.files.materialise import hold, layers_of, make_tree
-from saltern.fleet.files.needed import is_needed_first
 from saltern.fleet.files.options import tree_options
+from saltern.fleet.files.prefetch import is_needed_first
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.ssh.remote.caller import Caller
 

@@ -12,7 +12,7 @@ from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.archive.given import Names, output_names, owner, resolve_wildcards
+from saltern.modules.functions.archive.arguments import Names, output_names, owner, resolve_wildcards
 from saltern.modules.functions.file.errors import absolute, explain_errors
 from saltern.system import files
 

@@ -12,7 +12,7 @@ from saltern.modules.api.commands import words
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.programs import output
-from saltern.modules.functions.archive.given import (
+from saltern.modules.functions.archive.arguments import (
     Names,
     output_names,
     owner,

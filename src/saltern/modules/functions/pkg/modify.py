@@ -6,8 +6,8 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
 from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.desired_packages import LATEST, Wanted, from_sources, read_wanted
 from saltern.modules.lib.packages.model import How, Item, Listing, Order, PackageError, difference
-from saltern.modules.lib.packages.wanted import LATEST, Wanted, from_sources, read_wanted
 
 
 @function

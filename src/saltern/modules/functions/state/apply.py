@@ -7,7 +7,7 @@ import os
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
-from saltern.modules.functions.state.asked import names, or_problems, states
+from saltern.modules.functions.state.access import names, or_problems, states
 
 # ``**options``: saltenv, pillarenv, pillar and exclude; others of Salt's (queue, concurrent …) are accepted
 # and have no effect here.

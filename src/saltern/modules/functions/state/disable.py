@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.state.asked import names
+from saltern.modules.functions.state.access import names
 
 GRAIN = "state_runs_disabled"
 

@@ -9,8 +9,8 @@ import msgspec
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.api.params import BadArgument
+from saltern.modules.functions.state.access import or_problems, states
 from saltern.modules.functions.state.apply import highstate, in_test_mode, single
-from saltern.modules.functions.state.asked import or_problems, states
 
 TEXT, HIGH = "template-str", "high-data"  # names in place of a file's
 

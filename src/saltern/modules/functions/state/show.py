@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.language.diagnostics import CompileError
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
-from saltern.modules.functions.state.asked import names, or_problems, states
+from saltern.modules.functions.state.access import names, or_problems, states
 
 # ``**options``: saltenv, pillar and exclude; others of Salt (queue, test, …) have no effect here.
 

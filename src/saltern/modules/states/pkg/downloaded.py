@@ -9,9 +9,9 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.desired_packages import Wanted, read_wanted
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.lib.packages.wanted import Wanted, read_wanted
 from saltern.modules.states.pkg.words import MEANINGLESS, join_names
 
 

@@ -8,8 +8,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages.choose import manager as manager_of
+from saltern.modules.lib.packages.desired_packages import read_wanted
 from saltern.modules.lib.packages.model import How, PackageError
-from saltern.modules.lib.packages.wanted import read_wanted
 from saltern.modules.lib.packages.whole_group import whole
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.words import MEANINGLESS

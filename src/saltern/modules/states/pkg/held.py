@@ -8,9 +8,9 @@ from saltern.modules.api.converge import Changes, Words, bring
 from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.lib.packages.choose import manager as manager_of
+from saltern.modules.lib.packages.desired_packages import read_wanted
 from saltern.modules.lib.packages.model import Manager, PackageError
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.lib.packages.wanted import read_wanted
 from saltern.modules.states.pkg.words import join_names
 
 

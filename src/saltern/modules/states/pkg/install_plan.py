@@ -12,6 +12,7 @@ from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.desired_packages import Wanted, facts
 from saltern.modules.lib.packages.model import (
     How,
     Item,
@@ -24,7 +25,6 @@ from saltern.modules.lib.packages.model import (
     difference,
 )
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.lib.packages.wanted import Wanted, facts
 from saltern.modules.states.pkg.words import join_names
 
 

@@ -9,8 +9,8 @@ from saltern.modules.api.params import BadArgument, Unused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.choose import refresh
+from saltern.modules.lib.packages.desired_packages import LATEST, from_sources, read_wanted
 from saltern.modules.lib.packages.model import How, PackageError
-from saltern.modules.lib.packages.wanted import LATEST, from_sources, read_wanted
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
 from saltern.modules.states.pkg.words import MEANINGLESS
 

@@ -11,9 +11,9 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Unused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages.choose import manager as manager_of
+from saltern.modules.lib.packages.desired_packages import Wanted, facts, read_wanted
 from saltern.modules.lib.packages.model import Item, Listing, Manager, Order, PackageError, difference
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.lib.packages.wanted import Wanted, facts, read_wanted
 from saltern.modules.states.pkg.words import MEANINGLESS, join_names
 
 KNOWN = ("version", "pkgs", "normalize", "ignore_epoch")

@@ -10,8 +10,8 @@ from saltern.modules.api.params import Unused
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages import choose
+from saltern.modules.lib.packages.desired_packages import read_wanted
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
-from saltern.modules.lib.packages.wanted import read_wanted
 from saltern.modules.states.pkg.words import MEANINGLESS
 
 

@@ -10,7 +10,7 @@ from msgspec import convert
 from saltern.chains.actions import KINDS
 from saltern.chains.compile import plan_for
 from saltern.chains.decide import Begin, Deny, Wait, decide
-from saltern.chains.denied import SAME, denied_by
+from saltern.chains.denials import SAME, denied_by
 from saltern.chains.document import Action, Policy, read_chain
 from saltern.chains.leg import LegState, fold
 from saltern.journal.form import Record

@@ -25,9 +25,9 @@ from saltern.journal.chunk_codec import chunks_in
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError
 from saltern.language.events import Report
 from saltern.plan.make import make_plan
+from saltern.planfile.differences import check, check_machine
 from saltern.planfile.document import Body, Proposal, is_plan, load, readable, unpack_body
 from saltern.planfile.make import foresee, prepare_foresight
-from saltern.planfile.moved import check, check_machine
 from saltern.planfile.trust import check_template, read_own, settings_of
 from saltern.report.text import safe_line
 from saltern.runtime.ports import EventSink
