@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,9 +41,8 @@ def where(base: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """Arguments for a clean environment that sees only our wheels."""
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    python = str(base / "venv/bin/python")
-    names = ["saltern-t-one", "saltern-t-two"]
-    subprocess.run([python, "-m", "pip", "uninstall", "-qy", *names], check=True, capture_output=True)
+    for path in base.glob("venv/lib/*/site-packages/saltern_t_*"):  # pip itself would take half a second
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return {"bin_env": str(base / "venv"), "find_links": str(base / "wheels"), "no_index": True}
 
 
