@@ -15,12 +15,12 @@ from tests.fleet.api.kit import Running
 from tests.fleet.console.data import add_fleet, add_run
 from tests.fleet.console.kit import Browser
 
-from saltern.chains.statuses import Leg
+from saltern.chains.statuses import Leg, Run
 from saltern.fleet.console.views.causes import changed_before, over_runs
 from saltern.fleet.console.views.leg import timeline
 from saltern.fleet.console.views.overview import headline
 from saltern.fleet.store.chain_outputs import put_outputs
-from saltern.fleet.store.chain_tables import CHAIN_ATTEMPTS, CHAIN_LEGS
+from saltern.fleet.store.chain_tables import CHAIN_ATTEMPTS, CHAIN_LEGS, CHAIN_RUNS
 from saltern.fleet.store.tables import MANIFESTS, SYSTEMS, TREES
 
 RUN, LEG = "20261116024712000011", "web1"
@@ -161,3 +161,15 @@ def test_the_same_cause_in_several_runs_is_one_line_and_each_system_is_counted_o
     assert (found["systems"], found["runs"], found["more"], found["more_systems"]) == (3, 2, 1, 1)
     said = headline(found, 10.0)
     assert said.startswith("3 systems failed or need a decision, for 2 reasons, in 2 runs")
+
+
+def test_a_halted_run_says_why_and_who_may_resume_it(console: Running, viewer: Browser) -> None:
+    """The reason is the controller's; the status is set beside it, as a halt sets it."""
+    name = "20261116024712000012"
+    add_fleet(console.database, ["db1"])
+    add_run(console.database, name, [("db1", "cfnnn", Leg.FAILED, "no space")], status=Run.HALTED)
+    with console.database.write() as connection:
+        mine = CHAIN_RUNS.c.id == name
+        connection.execute(update(CHAIN_RUNS).where(mine).values(halted="1 of 1 failed, more than 0"))
+    text = words(viewer.get(f"/runs/{name}").text)
+    assert "Halted: 1 of 1 failed, more than 0. Operators whom the policy lets order" in text

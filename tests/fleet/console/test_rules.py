@@ -144,6 +144,7 @@ def test_confirmation_grows_with_the_number() -> None:
 def test_times_are_said_short() -> None:
     now = 1_794_838_758.0
     assert format.span(0.4) == "0.4 s"
+    assert format.span(0.02) == "< 0.1 s"
     assert format.span(260) == "4 min 20 s"
     assert format.span(3 * 3600 + 300) == "3 h 5 min"
     assert format.span(12 * 86_400) == "12 d"

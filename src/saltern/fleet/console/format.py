@@ -140,12 +140,12 @@ def clock(at: float | None) -> str:
 
 
 def span(seconds: float | None) -> str:
-    """``12 s``, ``4 min 20 s``, ``3 h 5 min``, ``12 d``."""
+    """``12 s``, ``4 min 20 s``, ``3 h 5 min``, ``12 d``; for next to nothing, ``< 0.1 s``."""
     if seconds is None:
         return "–"
     whole = max(0, round(seconds))
     if whole < 60:
-        return f"{whole} s" if whole or not seconds else f"{seconds:.1f} s"
+        return f"{whole} s" if whole or not seconds else f"{seconds:.1f} s" if seconds >= 0.05 else "< 0.1 s"
     if whole < 3600:
         return _two(whole // 60, "min", whole % 60 if whole < 600 else 0, "s")
     if whole < DAY:
