@@ -36,7 +36,7 @@ def over_runs(items: Sequence[Data], most: int) -> Data:
     groups: dict[tuple[str, str, str], list[Data]] = {}
     for one in items:
         groups.setdefault((one["step"], one["status"], one["pattern"]), []).append(one)
-    found = sorted((_merged(group) for group in groups.values()), key=lambda one: -len(one["systems"]))
+    found = sorted((_merge_group(group) for group in groups.values()), key=lambda one: -len(one["systems"]))
     rest = found[most:]
     return {
         "items": found[:most],
@@ -47,7 +47,7 @@ def over_runs(items: Sequence[Data], most: int) -> Data:
     }
 
 
-def _merged(group: Sequence[Data]) -> Data:
+def _merge_group(group: Sequence[Data]) -> Data:
     systems = list(dict.fromkeys(system for one in group for system in one["systems"]))
     runs = [{"run": one["run"], "chain": one["chain"], "waves": one["waves"]} for one in group]
     since = min((one["since"] for one in group if one["since"]), default=None)
