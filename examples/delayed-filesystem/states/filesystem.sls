@@ -28,5 +28,6 @@ entry:
     - name: UUID={{ found.UUID }}
     - fs_file: /srv/{{ found.LABEL }}
     - fs_vfstype: {{ found.TYPE }}
+    - mount: false
     - config: {{ pillar['target'] }}/fstab
 #!end_delayed_block mount
