@@ -16,9 +16,10 @@ from tools.pythons import SUPPORTED, find
 from saltern.config.load import load
 from saltern.fleet.ssh.bundle import make
 from saltern.fleet.ssh.bundle.archive import pack_files, unpack_files
-from saltern.fleet.ssh.bundle.contents import is_sent
+from saltern.fleet.ssh.bundle.contents import OF_A_HOST, OF_AN_AGENT, is_sent
 from saltern.fleet.ssh.bundle.make import Bundle, Bundles, digest_of, sum_of
 from saltern.fleet.ssh.bundle.target import Target, local_target
+from saltern.fleet.ssh.bundle.usual import USUAL
 from saltern.fleet.ssh.drive import Drive, Reach, Work
 from saltern.fleet.ssh.pillar import HostPillar, sources_of
 from saltern.fleet.ssh.pool import Limits
@@ -131,6 +132,15 @@ def test_it_has_the_engine_and_not_the_servers(bundle: Bundle, placed: Path) -> 
 )
 def test_what_is_sent(name: str, sent: bool) -> None:
     assert is_sent(name) is sent
+
+
+def test_what_the_tables_name_exists() -> None:
+    fleet = Path(make.__file__).parents[2]
+    assert [name for name in {*OF_A_HOST, *OF_AN_AGENT} if not (fleet / name).exists()] == []
+    modules = [f"{package}.{name}" for package, names in USUAL.items() for name in names.split() if package]
+    named = [one for one in modules if one.startswith("saltern.") and not one.endswith("*")]
+    places = [fleet.parents[1] / one.replace(".", "/") for one in named]
+    assert [str(one) for one in places if not (one.is_dir() or one.with_suffix(".py").exists())] == []
 
 
 def test_it_runs_alone(placed: Path) -> None:

@@ -47,10 +47,10 @@ OF_ALL = (
 OF_A_HOST = (
     *OF_ALL, "agent/event_spool.py", "agent/output.py", "agent/returns.py", "agent/schedule.py",
     "agent/spool.py", "agent/spool_file.py", "agent/task.py", "agent/unsent.py", "files/cache.py",
-    "files/manifest.py", "files/materialise.py", "files/needed.py", "files/options.py", "files/pieces.py",
+    "files/manifest.py", "files/materialise.py", "files/prefetch.py", "files/options.py", "files/pieces.py",
     "files/problems.py",
 )  # fmt: skip
-OF_RENDERING = ("render/__init__.py", "render/agent.py", "render/sealed.py")
+OF_RENDERING = ("render/__init__.py", "render/agent.py", "render/wire.py")
 OF_AN_AGENT = (*OF_ALL, *OF_RENDERING, "agent", "files", "process.py", "bus", "identity", "pillar", "client")
 INFO, ABOUT = ".dist-info", "METADATA"
 SKIPPED = (".pyc", ".pyi", ".exe", "py.typed")

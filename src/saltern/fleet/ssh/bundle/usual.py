@@ -30,7 +30,7 @@ USUAL: dict[str, str] = {
     "saltern.facts": "grains lazy_dict process",
     "saltern.fleet": "agent files protocol ssh",
     "saltern.fleet.agent": "event_spool output returns spool spool_file task unsent",
-    "saltern.fleet.files": "cache manifest materialise needed options pieces problems",
+    "saltern.fleet.files": "cache manifest materialise options pieces prefetch problems",
     "saltern.fleet.protocol": "codec message messages peer_messages questions site_messages verbs",
     "saltern.fleet.ssh": "remote",
     "saltern.fleet.ssh.remote": "caller folders questions record_feed serve trees work",
