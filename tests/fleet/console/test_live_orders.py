@@ -18,7 +18,7 @@ from tests.fleet.console.kit import PASSWORD, Browser, running_console
 from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
 
 from saltern.chains.statuses import Leg, Run
-from saltern.fleet.console.views.offers import NOT_ALLOWED, job_offers, leg_offers, run_offers
+from saltern.fleet.console.views.offers import NOT_ALLOWED, OVER, job_offers, leg_offers, run_offers
 
 RUN, LEG, FAILED = "20261116024712000002", "web-0016.fra", "api-0002.ber"
 LATER = "only what failed or is paused can be retried; it is pending"
@@ -222,16 +222,23 @@ def test_every_status_of_a_run_has_its_orders_and_what_is_off_says_why(status: R
 @pytest.mark.parametrize("quarantined", [False, True])
 def test_a_leg_is_retried_only_if_it_takes_that(status: Leg, quarantined: bool) -> None:
     steps = [{"action": "a", "status": "succeeded"}, {"action": "b", "status": "failed"}]
-    leg = {"status": status.value, "quarantined": quarantined, "steps": steps}
+    leg = {"status": status.value, "quarantined": quarantined, "away": False, "steps": steps}
     found = states(leg_offers(leg))
     again = status in (Leg.FAILED, Leg.CANCELLED, Leg.EXPIRED, Leg.INDETERMINATE, Leg.PAUSED)
     assert {found[one] for one in ("retry", "skip", "done")} == {"on" if again and not quarantined else "off"}
     assert found["release"] == ("on" if quarantined else "off")
 
 
+@pytest.mark.parametrize("status", Leg)
+def test_only_a_system_that_is_away_is_waited_for_no_longer(status: Leg) -> None:
+    leg: Any = {"status": status.value, "quarantined": False, "steps": []}
+    found = {away: states(leg_offers({**leg, "away": away}))["unlock"] for away in (False, True)}
+    assert found == {False: "away", True: "off" if status.value in OVER else "on"}
+
+
 def test_the_step_that_is_looked_at_is_skipped_if_it_failed() -> None:
     steps = [{"action": one, "status": "failed"} for one in "abc"]
-    leg = {"status": "failed", "quarantined": False, "steps": steps}
+    leg = {"status": "failed", "quarantined": False, "away": False, "steps": steps}
     skips = {one: leg_offers(leg, one)[1]["fills"]["action"] for one in ("", "b", "x")}
     assert skips == {"": "a", "b": "b", "x": "a"}
 

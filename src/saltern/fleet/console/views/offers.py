@@ -49,6 +49,7 @@ def leg_offers(leg: Data, chosen: str = "") -> list[Data]:
         _offer("retry", again, count=1),
         *(_offer(verb, past, count=1, action=step, steps="\n".join(wrong)) for verb in ("skip", "done")),
         _offer("release", _unless(leg["quarantined"], "it is not in quarantine"), count=1),
+        _offer("unlock", ended, away=not leg["away"], count=1),
         _offer("pause", ended, away=status == "paused"),
         _offer("resume", ended, away=status != "paused"),
         _offer("cancel", ended, count=1),
