@@ -10,9 +10,10 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs the browser")
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Locator, Page, expect
-from tests.fleet.api.kit import Running
+from tests.fleet.api.kit import Running, add_chain_run
 from tests.fleet.console.data import demo
 from tests.fleet.console.kit import PASSWORD, Browser, running_console
 from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
@@ -145,6 +146,26 @@ def test_a_job_that_has_ended_cannot_be_stopped(page: Page, console: Running) ->
     console.run(console.bench.index())
     expect(order(page, "stop")).to_be_disabled()
     expect(order(page, "stop")).to_have_attribute("title", "it has ended on every system")
+
+
+def test_a_voter_is_told_that_a_gate_was_decided_meanwhile(page: Page, console: Running) -> None:
+    add_chain_run(console.database, "r1", LEG)
+    with console.database.write() as connection:
+        connection.exec_driver_sql("UPDATE chain_gates SET expires = 4e9")
+    enter(page, console, "/inbox/gate/r1/run", "approver")
+    page.fill("#v-c", "half a sentence")
+    mark = page.locator("#part-list-mark").get_attribute("data-hash")
+    assert (
+        mark
+        and mark in page.request.get(page.url.replace("inbox/gate/r1/run", "parts?topics=gates/r1")).text()
+    )
+    expect(page.locator("#changed")).to_be_hidden()
+    console.client().chain_runs.vote("r1", "run", approves=True, plan_sha256="")
+    expect(page.locator("#changed")).to_contain_text("it has changed: show it")
+    expect(page.locator("#v-c"), "what is being written stays").to_have_value("half a sentence")
+    assert Axe().run(page).response["violations"] == []
+    page.locator("#changed button").click()
+    expect(page.locator("h1 + *")).to_contain_text("approved, 1 of 1")
 
 
 @pytest.mark.parametrize("way", ["Escape in it", "Escape on the cell", "its button"])

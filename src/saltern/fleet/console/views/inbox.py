@@ -7,7 +7,9 @@ from urllib.parse import quote
 
 from saltern.fleet.api.problems import unknown
 from saltern.fleet.console.ask import NAME, Ask
+from saltern.fleet.console.list_marks import mark_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
+from saltern.fleet.console.views.offers import BAD
 from saltern.fleet.console.views.plan import MOST, groups_of
 from saltern.language.diagnostics import SalternError
 
@@ -69,14 +71,17 @@ async def gather_gate(visit: Visit) -> Data:
     plan = await _plan(visit.ask, found["plan_sha256"])
     text = await visit.ask.get("/v1/chains/{chain}/text", chain=found["chain"], version=found["version"])
     draft = await visit.ask.send("POST", "/v1/draft-chain", {"text": text["text"]})
+    counts = _counts(found["legs"])
     return {
         "run": found,
         "gate": gate,
+        "mark": gate_mark(found["gates"], counts),
+        "has_topic_data": True,
         "item": item,
         "beside": beside(items, f"{run}/{name}"),
         "wave": wave,
         "systems": [leg["system"] for leg in legs],
-        "counts": _counts(found["legs"]),
+        "counts": counts,
         "failed": [leg for leg in found["legs"] if leg["status"] in ("failed", "indeterminate", "expired")],
         "plan": plan,
         "groups": groups_of(_of(plan["systems"], legs), {})[:MOST] if plan else [],
@@ -156,6 +161,18 @@ async def inbox_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  #
     return {"waiting": found["waiting"]}
 
 
+def gate_mark(gates: Sequence[Data], legs: Mapping[str, int]) -> Data:
+    """What a voter should look at again: decisions on gates of the run, and systems that failed. Pure."""
+    failed = sum(legs.get(one, 0) for one in BAD)
+    return mark_of([("gates", [*((one["gate"], one["status"]) for one in gates), failed])])
+
+
+async def gates_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # noqa: ARG001
+    """Whether a page of a gate is out of date. It is not moved while someone reads it."""
+    found = await ask.get("/v1/chain-runs/{run}/shapes", run=names["run"], most=1)
+    return {"mark": gate_mark(found["gates"], found["legs"])}
+
+
 INBOX_TOPICS = (
     Topic(
         name="inbox",
@@ -163,6 +180,13 @@ INBOX_TOPICS = (
         gather=inbox_data,
         parts=("inbox-count",),
         tags=("salt/key", "salt/auth", "saltern/chain", "saltern/approval"),
+    ),
+    Topic(
+        name="gates/{run}",
+        action="approvals.read",
+        gather=gates_data,
+        parts=("list-mark",),
+        tags=("saltern/chain/{run}/",),
     ),
 )
 _GATE = "/v1/chain-runs/{run}/gates/{gate}/votes"
@@ -182,6 +206,7 @@ INBOX_PAGES = (
         action="approvals.read",
         gather=gather_gate,
         template="gate.html",
+        topic="gates/{run}",
     ),
     Page(
         path="/inbox/request/{approval}",
