@@ -95,6 +95,7 @@ async def night(bench: Bench) -> None:
     text = shown(bench, made.run)
     assert f"run {made.run}: scheduled" in text
     assert "20 systems wait for a window: no window of nights is open; next " in text
+    assert ": pending: no window of nights is open; next " in text
     assert "approve" not in text, "nothing can be done about it now"
     (listed,) = listing(bench)
     assert listed["why"].startswith("waits for a window: no window of nights is open; next ")

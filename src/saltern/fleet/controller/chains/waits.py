@@ -13,7 +13,6 @@ from saltern.system.clock import stamp
 
 Row = Mapping[str, Any]
 NAMED = 5  # systems that are named
-WINDOW = "a window: "
 
 
 class _Shut(Struct):
@@ -43,7 +42,7 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
     return (
         _waiting_legs(busy)
         or (_next_gate(waves, opened) if not busy else "")
-        or _shut(legs, busy)
+        or _shut_legs(legs, busy)
         or (_soaking_line(row, waves) if not busy else "")
         or _away(row, busy)
         or _unanswered_line(busy)
@@ -52,15 +51,24 @@ def why(row: Row, waves: Sequence[Row], gates: Sequence[Row], legs: Sequence[Row
 
 def begins(row: Row, first: Row) -> str:
     """What a run that has not begun waits for, by the first of its legs."""
-    said = json.decode(row["state"]).get("waits") or waits_for(first)
-    return f"waits for {said}" if str(said).startswith(WINDOW) else str(said or "has not begun yet")
+    if said := json.decode(row["state"]).get("waits"):
+        return str(said)
+    if shut := _shut(first):
+        return f"waits for a window: {shut}"
+    return waits_for(first) or "has not begun yet"
 
 
 def waits_for(leg: Row) -> str:
-    """What a leg waits for: a window of its system, or what its system reported."""
-    state = _SHUT.decode(leg["state"]) if leg["status"] not in _OVER else None
-    shut = state and (state.shut or state.unfit)
-    return f"{WINDOW}{shut}" if shut else str(leg["waits_for"])
+    """What a leg waits for: why no window lets it work now, or what its system reported."""
+    return _shut(leg) or str(leg["waits_for"])
+
+
+def _shut(leg: Row) -> str:
+    """Why no window lets the leg work now; empty: one does."""
+    if leg["status"] in _OVER:
+        return ""
+    state = _SHUT.decode(leg["state"])
+    return str(state.shut or state.unfit or "")
 
 
 def absence(leg: Row) -> dict[str, float | None]:
@@ -89,12 +97,12 @@ def _next_gate(waves: Sequence[Row], opened: Mapping[str, Row]) -> str:
     return _approval(opened[following["gate"]])
 
 
-def _shut(legs: Sequence[Row], busy: Sequence[Row]) -> str:
-    if not all(waits_for(leg).startswith(WINDOW) for leg in busy):
+def _shut_legs(legs: Sequence[Row], busy: Sequence[Row]) -> str:
+    if not all(_shut(leg) for leg in busy):
         return ""  # the first of them is enough
-    shut = [said for leg in legs if (said := waits_for(leg)).startswith(WINDOW)]
+    shut = [said for leg in legs if (said := _shut(leg))]
     systems = "1 system waits" if len(shut) == 1 else f"{len(shut)} systems wait"
-    return f"{systems} for {shut[0]}" if shut else ""
+    return f"{systems} for a window: {shut[0]}" if shut else ""
 
 
 def _soaking_line(row: Row, waves: Sequence[Row]) -> str:
