@@ -12,7 +12,7 @@ from msgspec import convert
 from tests.fleet.chains.simulated import Simulation
 
 from saltern.chains.statuses import ENDS, Leg, Run, Step
-from saltern.fleet.chains.events import Begin, Closed, Opened, Tick
+from saltern.fleet.chains.events import Begin, Closed, Opened, OperatorAnswer, Tick
 from saltern.fleet.chains.model import StepPlan
 from saltern.fleet.chains.rollout import Rollout, gates_of, make_run
 from saltern.language.diagnostics import OperationError
@@ -70,6 +70,20 @@ def test_50_a_gate_that_is_rejected_or_expires_ends_only_what_is_behind_it(per: 
     assert [leg.status.value for leg in sim.run.legs.values()] == ends
     assert sim.nodes["r.s1"].trace == [0]
     assert sim.run.status in ENDS
+
+
+@pytest.mark.parametrize("gate", ["gate", "wave_gate"])
+@pytest.mark.parametrize("word", ["retry", "skip", "done"])
+def test_50_no_answer_of_an_operator_begins_what_was_not_approved(gate: str, word: Any) -> None:
+    sim, _ = simulation("run", step_gates=[], **{gate: {"needed": 1}})
+    sim.feed(Begin(now=0))
+    settle(sim)
+    sim.feed(Closed(now=1, gate="run" if gate == "gate" else "wave 2", why="no"))
+    settle(sim)
+    over, done = sim.run.status, traces(sim)
+    sim.feed(OperatorAnswer(now=2, leg="r.s2", word=word, step="a" if word != "retry" else ""))
+    settle(sim)
+    assert (sim.run.status, traces(sim), traces(sim)[1]) == (over, done, [])
 
 
 def test_50_a_gate_before_the_first_step_holds_the_leg_back() -> None:

@@ -33,6 +33,7 @@ from tests.fleet.controller.kit import Bench
 
 from saltern.chains.statuses import Step
 from saltern.fleet.bus.ports import BusError
+from saltern.fleet.chains.control import Order
 from saltern.fleet.chains.rollout import Rollout
 from saltern.fleet.controller.chains import views
 from saltern.fleet.controller.chains.desk import NewRun
@@ -525,6 +526,36 @@ def test_50_a_gate_that_is_rejected_or_too_late_ends_what_has_not_begun(how: str
         await rounds(bench)
         assert legs(bench, made.run) == {"s0": "succeeded", "s1": "cancelled"}
         assert (status(bench, made.run), two.jobs) == ("partial", [])
+        for more in ({}, {"systems": ("s1",)}, {"inputs": {"word": "x"}}):
+            with pytest.raises(OperationError, match="gate 'wave 2' of .* was (rejected|not approved in time)"):
+                await bench.fleet.chains.order("ann", made.run, Order(verb="retry", **more))
+        await rounds(bench)
+        assert (status(bench, made.run), two.jobs) == ("partial", []), "it begins only in another run"
+
+    scenario(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["rejected", "expired", "cancelled"])
+@pytest.mark.parametrize("verb", ["retry", "skip", "done"])
+def test_50_what_was_never_approved_is_not_begun_by_an_order(how: str, verb: Any, tmp_path: Any) -> None:
+    @on_bench
+    async def scenario(bench: Bench) -> None:
+        (one,) = await fleet(bench, 1)
+        made = await start(bench, rollout={"gate": {"life": 100}})
+        await rounds(bench)
+        if how == "rejected":
+            no = Ballot(approves=False, plan_sha256=made.plan_sha256, why="not tonight")
+            await bench.fleet.chains.vote(Voter("ann"), made.run, "run", no)
+        elif how == "expired":
+            bench.clock.ahead = 120.0
+        else:
+            await bench.fleet.chains.order("joe", made.run, Order(verb="cancel"))
+        await rounds(bench)
+        step = "" if verb == "retry" else "a"
+        with pytest.raises(OperationError, match="gate 'run' of .* was (not approved|rejected)"):
+            await bench.fleet.chains.order("joe", made.run, Order(verb=verb, step=step, reason="checked"))
+        await rounds(bench)
+        assert (status(bench, made.run), one.jobs) == ("cancelled", [])
 
     scenario(tmp_path)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from saltern.fleet.view.chain_log import log_lines
 from saltern.fleet.view.chain_matrix import matrix_lines
-from saltern.fleet.view.chain_run import grouped_legs, leg_lines, list_lines, look_lines, run_lines
+from saltern.fleet.view.chain_run import advice, grouped_legs, leg_lines, list_lines, look_lines, run_lines
 from saltern.fleet.view.words import moment
 
 NOW = 1_800_000_000.0
@@ -98,6 +98,14 @@ def test_a_system_that_is_down_says_since_when_and_until_when_and_how_to_give_it
     since, back = moment(NOW - 600, NOW), moment(NOW + 600, NOW)
     assert f"  web4: rebooting at reboot, away since {since}, to be back by {back}" in shown
     assert shown[-1] == "saltern chain unlock r --system web4 stops waiting for systems that are away"
+
+
+def test_what_a_gate_has_ended_is_not_to_be_retried() -> None:
+    gate = {"gate": "wave 2", "status": "rejected", "votes": [], "needed": 1, "of": "", "expires": None}
+    ended = leg("web2", "cancelled", waits_for="gate 'wave 2' was rejected: not tonight")
+    assert advice(run(leg("web1", "succeeded"), ended, gates=[gate], status="partial")) == []
+    (said, _) = advice(run(leg("web1", "failed", current="a"), ended, gates=[gate], status="partial"))
+    assert said == "saltern chain retry r --system web1 runs again what has not succeeded"
 
 
 def test_below_a_matrix_is_why_systems_need_a_look_and_what_can_be_done() -> None:

@@ -10,7 +10,9 @@ from msgspec import Struct
 from saltern.chains.statuses import ENDED_WELL, Leg, Run
 from saltern.fleet.chains.events import Cancel, Event, GivenUp, OperatorAnswer, Pause, Resume
 from saltern.fleet.chains.model import LegState, RunState
+from saltern.fleet.chains.reach import missing_approval
 
+BEGIN_AGAIN = ("retry", "skip", "done")  # verbs by which a leg that is over begins again
 Verb = Literal["pause", "resume", "cancel", "retry", "skip", "done", "release", "unlock"]
 NO_CHANGE = "nothing to do"
 
@@ -135,6 +137,8 @@ def _why_not(run: RunState, leg: LegState, order: Order) -> str:
         return "it is in quarantine; release it first"
     if order.step and order.step not in {one.id for one in leg.plan}:
         return f"it has no step {order.step!r}"
+    if leg.is_over and (gate := missing_approval(run, leg)):
+        return f"gate {gate!r} was not approved"
     if leg.is_over:
         return f"it has {leg.status.value}"
     if order.verb == "unlock":
@@ -142,6 +146,21 @@ def _why_not(run: RunState, leg: LegState, order: Order) -> str:
     if run.status is Run.CANCELLING or leg.ending:
         return "it is being cancelled"
     return f"it is {leg.status.value}"
+
+
+def closed_gate(run: RunState, order: Order, closed: Collection[str]) -> str:
+    """The gate that keeps all legs which the order would begin again from that: one that was not approved, or
+    one before a step that is ``closed``; empty: the order may be carried out.
+    """
+    legs = [leg for leg in legs_of(run, order) if leg.status not in ENDED_WELL]
+    if order.verb not in BEGIN_AGAIN or not all(leg.is_over for leg in legs):
+        return ""
+    gates = [missing_approval(run, leg) or _closed_step(leg, closed) for leg in legs]
+    return gates[0] if gates and all(gates) else ""
+
+
+def _closed_step(leg: LegState, closed: Collection[str]) -> str:
+    return next((step.gate for step in leg.plan if step.gate in closed), "")
 
 
 def unknown_parts(run: RunState, order: Order) -> list[str]:

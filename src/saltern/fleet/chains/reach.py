@@ -68,6 +68,12 @@ def is_shut(run: RunState, step: StepPlan) -> bool:
     return bool(step.gate) and step.gate not in run.opened
 
 
+def missing_approval(run: RunState, leg: LegState) -> str:
+    """The gate of the run, or of the leg's wave, that was not approved; empty: the leg may begin."""
+    gates = (run.gate, run.waves[leg.wave].gate)
+    return next((gate for gate in gates if gate and gate not in run.opened), "")
+
+
 def waited_gate(run: RunState, leg: LegState) -> str:
     """The gate that a leg waits for, at its first step that is not done; empty: none."""
     at = _next(leg)

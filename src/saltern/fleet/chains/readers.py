@@ -16,7 +16,7 @@ from saltern.fleet.chains.continuation import judge_status, with_blockers
 from saltern.fleet.chains.events import Command, Note, Send
 from saltern.fleet.chains.legs import changed_legs, is_failed
 from saltern.fleet.chains.model import LegState, RunState, StepState, WaveState
-from saltern.fleet.chains.reach import waited_gate
+from saltern.fleet.chains.reach import missing_approval, waited_gate
 
 Read = tuple[RunState, tuple[Command, ...]]
 DOWN = frozenset({Leg.REBOOTING, Leg.UPDATING})
@@ -281,7 +281,7 @@ MOVES_TO_CANCELLING = frozenset(one for one, to in MOVES.items() if Run.CANCELLI
 def _answer(run: RunState, event: events.OperatorAnswer) -> Read:
     """Apply an operator's answer to a leg that waits or has not succeeded; each report is answered once."""
     leg = run.legs.get(event.leg)
-    if leg is None or not _may_answer(leg, event):
+    if leg is None or not _may_answer(leg, event) or (leg.is_over and missing_approval(run, leg)):
         return run, ()
     number = leg.order + 1
     sent = Send(leg=leg.id, number=number, verb=event.word, step=event.step)

@@ -156,7 +156,13 @@ def advice(run: Row) -> list[str]:
         lines.append(
             f"saltern chain release {name} --system SYSTEM lets a system be retried that broke repeatedly"
         )
-    return [*lines, *_after_failures(name, legs)]
+    closed = [gate["gate"] for gate in run["gates"] if gate["status"] in ("rejected", "expired")]
+    return [*lines, *_after_failures(name, [leg for leg in legs if not _is_closed_off(leg, closed)])]
+
+
+def _is_closed_off(leg: Row, closed: Sequence[str]) -> bool:
+    """True if a gate that was not approved has ended the leg: only another run can begin it."""
+    return leg["status"] == "cancelled" and any(repr(gate) in leg["waits_for"] for gate in closed)
 
 
 def _after_failures(name: str, legs: Sequence[Row]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, convert, json, to_builtins
 from msgspec.structs import replace
 
-from saltern.fleet.chains.control import Order, events_of, outcome, unknown_parts
+from saltern.fleet.chains.control import Order, closed_gate, events_of, outcome, unknown_parts
 from saltern.fleet.chains.estimate import expected_times, usual_returns
 from saltern.fleet.chains.model import RunState
 from saltern.fleet.chains.plans import SystemPlan, plan_digest
@@ -29,7 +29,7 @@ from saltern.fleet.controller.chains.decisions import Decisions, UnknownRun
 from saltern.fleet.controller.chains.plan_desk import PlanDesk
 from saltern.fleet.controller.chains.vault import Vault
 from saltern.fleet.controller.chains.versions import Source
-from saltern.fleet.store import audit, chain_runs
+from saltern.fleet.store import audit, chain_gates, chain_runs
 from saltern.fleet.store.chain_history import return_times, step_times
 from saltern.fleet.store.database import Connection
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -227,6 +227,7 @@ def _apply_order(
 ) -> dict[str, str]:
     _, state = Decisions().load(connection, run)
     _check(run, order, unknown_parts(state, order))
+    _check_gates(connection, state, order)
     found = _carried_out(connection, who, run, order, now, vault)
     names = [leg.id for leg in state.legs.values() if leg.system in found]
     row = {
@@ -244,6 +245,20 @@ def _apply_order(
         connection, who, f"chain.{order.verb}", {"run": run, "step": order.step, "why": order.reason}, now
     )
     return found
+
+
+def _check_gates(connection: Connection, run: RunState, order: Order) -> None:
+    """Refuse to begin again what was never approved."""
+    ended = (chain_gates.REJECTED, chain_gates.EXPIRED)
+    closed = {row["name"]: row["status"] for row in chain_gates.gate_rows(connection, run.id)}
+    closed = {name: status for name, status in closed.items() if status in ended}
+    if gate := closed_gate(run, order, closed):
+        what = f"gate {gate!r} of {run.id} {_GATE_ENDS.get(closed.get(gate, ''), 'was not approved')}"
+        fix = "start another run, and let another operator approve it"
+        raise OperationError(Diagnostic(code="chain-gate", what=what, fix=fix))
+
+
+_GATE_ENDS = {chain_gates.REJECTED: "was rejected", chain_gates.EXPIRED: "was not approved in time"}
 
 
 def _carried_out(
