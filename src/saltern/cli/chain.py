@@ -97,7 +97,8 @@ Chains stored by a controller, with versions:
   export CHAIN [VERSION]    print its text
   archive CHAIN             hide it; --undo brings it back
 
-Without RUN, or with `last`: the last run of this machine."""
+Without RUN, or with `last`: the last run of this machine. At the controller (also with --controller), `last`
+is your newest run; a vote names its run."""
 EPILOG = """\
 examples:
   saltern chain run nightly.yaml
@@ -131,13 +132,15 @@ def main(argv: list[str]) -> int:
 
 
 def _is_run(args: SimpleNamespace) -> bool:
-    """True if the first word is the number of a fleet run, not the name of a chain."""
-    return bool(args.words) and match(r"\d{8}T\d", args.words[0]) is not None
+    """True if the first word is the number of a fleet run or ``last``, not the name of a chain."""
+    return bool(args.words) and match(r"\d{8}T\d|last$", args.words[0]) is not None
 
 
 def is_about_fleet(args: SimpleNamespace) -> bool:
-    """True if a fleet run is meant: its number has a T after the day; some verbs take no other run."""
-    named = bool(args.words) and "T" in args.words[0][:9]
+    """True if a fleet run is meant: its number has a T after the day, or it is the last one of a controller
+    that is named; some verbs take no other run.
+    """
+    named = bool(args.words) and ("T" in args.words[0][:9] or (args.words[0] == "last" and args.controller))
     return args.verb in FLEET_VERBS or (named and args.verb in SHARED_VERBS)
 
 

@@ -14,6 +14,7 @@ from saltern.cli.chain_inputs import given_inputs
 from saltern.cli.chain_rows import rollout_of
 from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
+from saltern.cli.run_names import LAST
 from saltern.fleet.view import chain_matrix, chain_run
 from saltern.fleet.view.words import count
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 WIDE = 10_000  # columns without a terminal
 LOOK = 0.5  # seconds between two polls of a run
+SHORT = 8  # characters that name a digest
 CODES = {"succeeded": exits.OK, "running": exits.OK, "scheduled": exits.OK}
 
 
@@ -35,7 +37,23 @@ def ask_fleet(args: SimpleNamespace) -> int:
         print(f"saltern chain {args.verb}: give {verb.needs}", file=sys.stderr)
         return exits.SURROUNDINGS
     with connect(args) as client:
+        if args.words[:1] == [LAST] and args.verb in OF_RUNS:
+            args.words[0] = _newest_run(args.verb, client)
         return verb.work(args, client)
+
+
+def _newest_run(verb: str, client: Client) -> str:
+    """The number of the newest run of the person who asks; a vote must name its run."""
+    listed = "`saltern chain runs` lists them"
+    if VERBS[verb].work is _vote:
+        what = f"`saltern chain {verb}` needs the number of the run: the last one may be another by now"
+        raise OperationError(Diagnostic(code="chain-last", what=what, fix=listed))
+    me = client.me()["name"]
+    newest = next((row for row in client.chain_runs.list() if row["author"] == me), None)
+    if newest is None:
+        what, fix = "you have not started a run at this controller yet", f"{listed}, also those of others"
+        raise OperationError(Diagnostic(code="chain-last", what=what, fix=fix))
+    return str(newest["run"])
 
 
 class Verb:
@@ -293,11 +311,20 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
         run,
         gate,
         approves=args.verb == "approve",
-        plan_sha256=args.plan or opened.get(gate, shown)["plan_sha256"],
+        plan_sha256=_reviewed(args.plan, opened.get(gate, shown)["plan_sha256"]),
         reason=args.reason or "",
     )
     print(f"gate {voted['gate']}: {voted['status']}")
     return exits.OK
+
+
+def _reviewed(given: str | None, digest: str) -> str:
+    """The digest of the reviewed plan, which may be given by at least its first 8 characters."""
+    if given and not (len(given) >= SHORT and digest.startswith(given)):
+        what = f"the vote is for another plan: that of the run is {digest}"
+        fix = "look at it, with `saltern chain show` or `saltern chain plan show`, before you vote"
+        raise OperationError(Diagnostic(code="chain-gate", what=what, fix=fix))
+    return digest
 
 
 def _waited_gate(shown: dict[str, Any], opened: list[str]) -> str:
@@ -341,3 +368,6 @@ VERBS: dict[str, Verb] = {
     "unsubscribe": Verb(_callbacks("unsubscribe"), "its name"),
     "redeliver": Verb(_callbacks("redeliver"), "its name"),
 }
+OF_RUNS = frozenset(
+    name for name, verb in VERBS.items() if verb.work in (_watch, _show, _matrix, _log, _order, _vote)
+)

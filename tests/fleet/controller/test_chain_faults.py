@@ -527,7 +527,9 @@ def test_50_a_gate_that_is_rejected_or_too_late_ends_what_has_not_begun(how: str
         assert legs(bench, made.run) == {"s0": "succeeded", "s1": "cancelled"}
         assert (status(bench, made.run), two.jobs) == ("partial", [])
         for more in ({}, {"systems": ("s1",)}, {"inputs": {"word": "x"}}):
-            with pytest.raises(OperationError, match="gate 'wave 2' of .* was (rejected|not approved in time)"):
+            with pytest.raises(
+                OperationError, match=r"gate 'wave 2' of .* was (rejected|not approved in time)"
+            ):
                 await bench.fleet.chains.order("ann", made.run, Order(verb="retry", **more))
         await rounds(bench)
         assert (status(bench, made.run), two.jobs) == ("partial", []), "it begins only in another run"
@@ -552,7 +554,7 @@ def test_50_what_was_never_approved_is_not_begun_by_an_order(how: str, verb: Any
             await bench.fleet.chains.order("joe", made.run, Order(verb="cancel"))
         await rounds(bench)
         step = "" if verb == "retry" else "a"
-        with pytest.raises(OperationError, match="gate 'run' of .* was (not approved|rejected)"):
+        with pytest.raises(OperationError, match=r"gate 'run' of .* was (not approved|rejected)"):
             await bench.fleet.chains.order("joe", made.run, Order(verb=verb, step=step, reason="checked"))
         await rounds(bench)
         assert (status(bench, made.run), one.jobs) == ("cancelled", [])

@@ -67,6 +67,34 @@ def test_one_chain_for_many_systems_with_a_status_for_each_action_on_each(place:
     assert (place.base / "A5").read_text() == "x\nx\nx\n"
 
 
+def test_last_is_the_newest_run_of_the_person_who_asks(place: Place) -> None:
+    name = write(place, "chain: last-one\nactions:\n  - {id: a, command: 'exit 3'}\n", "last.yaml")
+    place.run("chain", "run", name, "--on", "web1")
+    (newest,) = place.data("chain", "runs", "last-one")
+    for words in (("show",), ("matrix",), ("log",), ("status", "--controller", place.fleet.socket)):
+        verb, *more = words
+        shown = place.run("chain", verb, "last", *more, "--out", "json")
+        named = place.run("chain", verb, newest["run"], *more, "--out", "json")
+        assert shown.returncode == 0 and shown.stdout == named.stdout, shown
+    assert "exit code 3" in place.run("chain", "show", "last", "web1").stdout
+    again = place.run("chain", "retry", "last", "--controller", place.fleet.socket)
+    assert again.stdout.splitlines() == ["run: failed → running", "web1: ordered"], again
+    assert place.run("chain", "watch", "last").stdout.splitlines()[-1] == "1 system: 1 failed"
+    refused = place.run("chain", "approve", "last")
+    assert "needs the number of the run" in refused.stderr, refused
+
+
+def test_a_vote_may_name_the_plan_by_the_beginning_of_its_digest(place: Place) -> None:
+    name = write(place, "chain: voted\nactions:\n  - {id: a, command: 'true'}\n", "voted.yaml")
+    run = place.run("chain", "run", name, "--on", "web1", "--approvals", "1", "--detach").stdout.strip()
+    digest = place.data("chain", "show", run)["plan_sha256"]
+    refused = place.run("chain", "approve", run, "--plan", "0123456789ab")
+    assert f"the vote is for another plan: that of the run is {digest}" in refused.stderr, refused
+    own = place.run("chain", "approve", run, "--plan", digest[:12])
+    assert "the person who started a run cannot approve it" in own.stderr, "the digest was accepted"
+    place.run("chain", "cancel", run)
+
+
 def test_a_system_that_no_action_is_meant_for_has_nothing_to_do(place: Place) -> None:
     name = write(place, "chain: c\nactions:\n  - {id: a, command: 'true', targets: [web1, lost]}\n")
     done = place.run("chain", "run", name, "--on", "web*")
