@@ -14,7 +14,6 @@ from saltern.cli.chain_inputs import given_inputs
 from saltern.cli.chain_rows import rollout_of
 from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
-from saltern.cli.run_names import LAST
 from saltern.fleet.view import chain_matrix, chain_run
 from saltern.fleet.view.words import count
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -37,7 +36,7 @@ def ask_fleet(args: SimpleNamespace) -> int:
         print(f"saltern chain {args.verb}: give {verb.needs}", file=sys.stderr)
         return exits.SURROUNDINGS
     with connect(args) as client:
-        if args.words[:1] == [LAST] and args.verb in OF_RUNS:
+        if args.words[:1] == ["last"] and args.verb in OF_RUNS:
             args.words[0] = _newest_run(args.verb, client)
         return verb.work(args, client)
 
