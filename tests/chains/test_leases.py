@@ -79,5 +79,5 @@ def test_a_machine_whose_lease_is_over_waits_and_says_for_what(tmp_path: Path) -
     text = TEXT.replace("'true'}\n  - {id: b", "'sleep 0.05'}\n  - {id: b")
     settings = Settings(id="s", state_dir=str(tmp_path / "state"), cachedir=str(tmp_path / "cache"))
     known = start(settings, Order(text=text, file="c.yaml", system="s", token="t", number=1, lease=0.01))
-    data = as_data(Legs(settings).known(known.id), settings)
+    data = as_data(Legs(settings).load(known.id), settings)
     assert (data["status"], data["waits_for"]) == ("waiting", "its window, which is over")

@@ -11,7 +11,7 @@ import pytest
 
 from saltern.cli.main import run
 from saltern.planfile.drift import compare, known_since
-from saltern.report.foreseen import Foreseen
+from saltern.report.forecast import Foreseen
 from saltern.system import drift_timer
 
 Out = pytest.CaptureFixture[str]

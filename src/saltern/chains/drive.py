@@ -62,7 +62,7 @@ def readable(settings: Settings, name: str) -> KnownLeg:
     if name in legs.unknown():
         with legs.lock.hold(name):
             legs.put_aside(name)
-    return legs.known(name)
+    return legs.load(name)
 
 
 def begin(
@@ -117,7 +117,7 @@ class _Driver:
         self.take_up(self.work.state)
         while self.step(self.look()):
             pass
-        return self.work.legs.known(self.work.name)
+        return self.work.legs.load(self.work.name)
 
     def take_up(self, state: LegState) -> None:
         """Record that the leg begins or continues as planned, or that its process was lost, which is

@@ -34,7 +34,7 @@ class LegWork:
     ) -> None:
         self.legs, self.name, self.on_event, self.question = legs, name, on_event, question
         self.onward = ("chain", "resume", name, *again)  # the build that takes over continues the leg
-        known = legs.known(name)
+        known = legs.load(name)
         self.head = known.head
         self.settings = self.session(settings).settings
         self.runs = Runs(self.settings)
@@ -51,7 +51,7 @@ class LegWork:
     @property
     def state(self) -> LegState:
         """The current state of the leg, from its journal."""
-        return self.legs.known(self.name).state
+        return self.legs.load(self.name).state
 
     @property
     def plan(self) -> LegPlan:

@@ -75,9 +75,9 @@ class Legs:
         """The ids of all legs, newest first."""
         return self.journals.names()
 
-    def known(self, leg: str) -> KnownLeg:
+    def load(self, leg: str) -> KnownLeg:
         """Read a leg. Raises if its journal is damaged, and does not move it."""
-        return self.journals.known(leg)
+        return self.journals.load(leg)
 
     def _read(self, leg: str, records: list[Record]) -> KnownLeg:
         """The leg of these records. Secret inputs are decrypted, since the leg needs them until its end."""
@@ -111,7 +111,7 @@ class Legs:
         """Each id with its leg, or with the reason why it cannot be read."""
         for leg in self.ids():
             try:
-                yield leg, self.known(leg)
+                yield leg, self.load(leg)
             except OperationError as problem:
                 yield leg, problem
 
@@ -138,7 +138,7 @@ class Legs:
         import shutil
 
         try:
-            over = self.known(leg).state.status in OVER
+            over = self.load(leg).state.status in OVER
         except OperationError as problem:
             over = problem.diagnostics[0].code == "chain-unknown"  # it was never accepted
         if over:

@@ -30,21 +30,21 @@ NOTHING_LEFT = {
 def change(settings: Settings, name: str, kind: str, /, **body: object) -> KnownLeg:
     """Retry, skip, declare done or release. Raises if the statuses do not allow it."""
     legs = Legs(settings)
-    legs.known(name)
+    legs.load(name)
     with legs.lock.hold(name):
-        known = legs.known(name)
+        known = legs.load(name)
         _check_order(known, kind, body)
         journal = Journal(legs, name, known.state.records)
         journal.add(kind, **body)
-        return legs.known(name)
+        return legs.load(name)
 
 
 def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: int = 0) -> KnownLeg:
     """Give a leg that is not at work other inputs; what it has done stays as it is."""
     legs = Legs(settings)
-    legs.known(name)
+    legs.load(name)
     with legs.lock.hold(name):
-        known = legs.known(name)
+        known = legs.load(name)
         if known.state.status in ENDED_WELL or known.state.quarantined:
             _check_order(known, "retry", {})
         head, plan = known.head, known.state.plan
@@ -53,7 +53,7 @@ def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: i
         number = revision or int(head.get("revision") or 0) + 1
         body = {"pillar": dict(pillar), "plan_sha256": new.sha256(), "revision": number}
         Journal(legs, name, known.state.records).add(REVISED, **body)
-        return legs.known(name)
+        return legs.load(name)
 
 
 def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> KnownLeg | None:
@@ -62,7 +62,7 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
     None if its process was asked to.
     """
     legs = Legs(settings)
-    known = legs.known(name)
+    known = legs.load(name)
     if known.state.status in OVER:
         raise over(known)
     legs.orders.write(name, "cancel", reason)
@@ -80,7 +80,7 @@ def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
     """Pause a leg before its next step, until it is resumed. None if its process was asked to; this does not
     wait for the next step, nor for a machine that goes down."""
     legs = Legs(settings)
-    known = legs.known(name)
+    known = legs.load(name)
     if known.state.status in OVER:
         raise over(known)
     if known.state.status is Leg.PAUSED:

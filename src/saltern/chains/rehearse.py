@@ -22,7 +22,7 @@ from saltern.facts.read_grains import ReadGrains, read_grains
 from saltern.language.diagnostics import CompileError
 from saltern.language.events import Answer, Report
 from saltern.language.result import Outcome
-from saltern.report.foreseen import KEEP, foreseen_rows
+from saltern.report.forecast import KEEP, foreseen_rows
 
 MakeSession = Callable[[dict[str, object]], Session]  # in test mode, with a pillar over the usual one
 WOULD = {"wait": "wait", "health": "look", "reboot": "reboot", "agent": "update"}

@@ -27,6 +27,6 @@ class StandingOrders:
 
     def _in_finalizers(self) -> bool:
         """True if the running segment has only actions for the end."""
-        state = self._legs.known(self._name).state
+        state = self._legs.load(self._name).state
         last = {action.id for action in state.plan.finalizers}
         return state.segment is not None and last.issuperset(state.segment.actions)

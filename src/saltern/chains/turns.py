@@ -21,7 +21,7 @@ STUCK = (Leg.PAUSED, Leg.RUNNING)  # statuses of a leg that no process runs: it 
 def refuse_if_stuck(legs: Legs) -> None:
     """Raise if a leg waits for an operator: the legs behind it would never have their turn."""
     for name in legs.unfinished_legs():
-        if legs.lock.holder() != name and legs.known(name).state.status in STUCK:
+        if legs.lock.holder() != name and legs.load(name).state.status in STUCK:
             what = f"{name} is not over, and a machine does one chain at a time"
             fix = f"`saltern chain resume {name}` resumes it, `saltern chain cancel {name}` ends it"
             raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix))
@@ -40,7 +40,7 @@ def wait_for_turn(legs: Legs, name: str) -> bool:
         return True
     report_wait(f"{ahead[0]} to end; {name} is queued")
     with _mark_waiting(legs, name):
-        while any(legs.known(one).state.status not in OVER for one in ahead):
+        while any(legs.load(one).state.status not in OVER for one in ahead):
             if legs.orders.reason(name, "cancel") or _is_late(legs, name):
                 return False
             reboot.current().wait(LOOK)
@@ -54,7 +54,7 @@ def has_waiter(legs: Legs, name: str) -> bool:
 
 def _is_late(legs: Legs, name: str) -> bool:
     """True if its deadline has passed; that is recorded, with the time that it has waited."""
-    state = legs.known(name).state
+    state = legs.load(name).state
     if state.plan.chain.deadline is None or _waiting_time(state) < state.plan.chain.deadline:
         return False
     Journal(legs, name, state.records).add("queued", behind="")

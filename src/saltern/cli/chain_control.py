@@ -44,7 +44,7 @@ def retry_command(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.orders import change, revise
 
     name = _run_name(args, engine)
-    known = Legs(engine.settings).known(name)
+    known = Legs(engine.settings).load(name)
     if new := given_inputs(args, known.state.plan.chain.inputs):
         revise(engine.settings, name, {**(known.head.get("pillar") or {}), **new})
     change(engine.settings, name, "retry")
@@ -122,7 +122,7 @@ def status_command(args: SimpleNamespace, engine: Session) -> int:
 
     legs = Legs(engine.settings)
     if args.words:
-        return show(args, engine, legs.known(_run_name(args, engine)))
+        return show(args, engine, legs.load(_run_name(args, engine)))
     found = [
         (leg, one)
         for leg, one in legs.looked_at()

@@ -80,7 +80,7 @@ def _rebooting_leg(engine: Session) -> KnownLeg | None:
     from saltern.chains.segment_view import SegmentView
 
     legs = Legs(engine.settings)
-    open_legs = (legs.known(name) for name in legs.unfinished_legs())
+    open_legs = (legs.load(name) for name in legs.unfinished_legs())
     return next((one for one in open_legs if SegmentView(one, engine.settings).barriers), None)
 
 

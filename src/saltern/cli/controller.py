@@ -78,10 +78,10 @@ def _backup(args: SimpleNamespace, paths: ControllerPaths) -> int:
 
 def _restore(args: SimpleNamespace, paths: ControllerPaths) -> int:
     from saltern.fleet.controller.backup import restore
-    from saltern.fleet.controller.lock import held
+    from saltern.fleet.controller.lock import hold_lock
     from saltern.fleet.controller.settings import load_settings
 
-    with held(paths):
+    with hold_lock(paths):
         made = restore(paths, load_settings(paths), args.words[0])
     when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(made.made_at))
     _say(f"fleet {made.fleet} is as it was at {when}; what was here has '.before-' in its name now")
@@ -90,11 +90,11 @@ def _restore(args: SimpleNamespace, paths: ControllerPaths) -> int:
 
 
 def _move_database(args: SimpleNamespace, paths: ControllerPaths) -> int:
-    from saltern.fleet.controller.lock import held
+    from saltern.fleet.controller.lock import hold_lock
     from saltern.fleet.controller.move import move_database
     from saltern.fleet.controller.settings import load_settings
 
-    with held(paths):
+    with hold_lock(paths):
         moved = move_database(paths, load_settings(paths), args.words[0], now=time.time())
     _say(f"{moved.rows} rows of {moved.tables} tables were copied; the old database is as it was")
     _say(f"write 'database:' with that address into {paths.config}, and start the controller")

@@ -19,7 +19,7 @@ from saltern.cli.options import DISK_ROOT_ROW, HUMAN_OR_JSON_ROW, TREE_ROWS
 from saltern.cli.plan import REFRESH_ROW
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.colours import painter
-from saltern.report.foreseen import FAIL, VERBS
+from saltern.report.forecast import FAIL, VERBS
 from saltern.report.outputs import options_for, write_data
 from saltern.report.text import emit, safe_line
 

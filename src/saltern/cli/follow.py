@@ -44,7 +44,7 @@ class Jobs(Protocol):
 
     def targets(self, jid: str) -> Iterator[Row]: ...
     def returns(self, jid: str) -> Iterator[Row]: ...
-    def returned(self, jid: str, system: str) -> Row: ...
+    def system_return(self, jid: str, system: str) -> Row: ...
     def cancel(self, jid: str, *, hard: bool = False) -> object: ...
 
 
@@ -248,7 +248,7 @@ def _look_up(jobs: Jobs, job: Followed, system: str) -> list[Said]:
     from saltern.fleet.view.outcomes import Answered, outcome
 
     row = job.board.rows[system]
-    body = jobs.returned(job.jid, system).get("body")
+    body = jobs.system_return(job.jid, system).get("body")
     answered = Answered(system=system, status=row.status, exit_code=row.exit_code, body=body, has_body=True)
     found = outcome(job.function, answered)
     if found.kind == "problem":
@@ -263,7 +263,7 @@ def _return_line(jobs: Jobs, job: Followed, system: str) -> dict[str, object]:
     row = job.board.rows[system]
     found: dict[str, object] = {"system": system, "status": row.status, "exit_code": row.exit_code}
     if row.status in ("returned", "failed"):
-        found["return"] = strip_label(job.function, jobs.returned(job.jid, system).get("body"))
+        found["return"] = strip_label(job.function, jobs.system_return(job.jid, system).get("body"))
     return {**found, "why": row.why} if row.why else found
 
 

@@ -64,7 +64,7 @@ def run_over_ssh(args: SimpleNamespace, call: Call, shown: Shown, batch: Batch |
         return follow_job(controller, job_there, shown)
     finally:
         controller.close()
-        for system in controller.ended():
+        for system in controller.finished_hosts():
             kept.forget(system)
         for problem in render.problems:
             print(f"saltern: {problem}", file=sys.stderr)

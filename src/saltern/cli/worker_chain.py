@@ -102,7 +102,7 @@ class LegDriver:
             known = begun
         if self.follower.is_cancelled() and known.state.status not in OVER:
             cancel(self.settings, known.id, self._why(known.id))
-            return Legs(self.settings).known(known.id)
+            return Legs(self.settings).load(known.id)
         return known
 
     def _advance(self) -> KnownLeg:

@@ -155,7 +155,7 @@ class _Orders:
     def _note(self, name: str) -> None:
         """Record the order in the journal of the leg, so that it also counts after a reboot."""
         with self.legs.lock.hold(name):
-            known = self.legs.known(name)
+            known = self.legs.load(name)
             body = {name: getattr(self.asked, name) for name in ("order", "verb", "until", "lease")}
             body |= {"denied": list(self.denied), "at": clock.now()}
             Journal(self.legs, name, known.state.records).add("order", **body)

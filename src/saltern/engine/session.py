@@ -268,7 +268,7 @@ class Session:
 
 def _published_tree(settings: Settings) -> Tree:
     """The tree that an agent fetched for this run."""
-    from saltern.sources.published import PublishedTree
+    from saltern.sources.published_tree import PublishedTree
 
     return PublishedTree(
         settings.file_roots, settings.file_tree, settings.agent_socket, max_size=settings.max_sls_size

@@ -170,7 +170,7 @@ class Grains(LazyDict):
         for key, value in _collect_group(group, self._settings).items():
             dict.setdefault(self, key, value)
 
-    def known(self) -> list[str]:
+    def known_names(self) -> list[str]:
         """The names of all grains, without collecting any."""
         return [*dict.keys(self), *self._owners]
 

@@ -74,7 +74,7 @@ class Journals(Generic[Folded]):
         except INCONSISTENT as problem:
             raise Damaged(f"its records are inconsistent: {problem!r}") from None
 
-    def known(self, name: str) -> Folded:
+    def load(self, name: str) -> Folded:
         """The state from the journal. Damage raises an error for the user; nothing is moved."""
         words = self.wording
         if name not in self.names():

@@ -44,7 +44,7 @@ class Past:
         """The plan of the run when it began."""
         return self._plan_of(self._state.scope(""))
 
-    def known(self, scope: str, index: int, chunk: Chunk) -> KnownChunk | None:
+    def known_chunk(self, scope: str, index: int, chunk: Chunk) -> KnownChunk | None:
         """The answer of a chunk, or that it was started."""
         state = self._state.scopes.get(scope)
         if state is None:

@@ -82,7 +82,7 @@ class Runs:
 
     def state(self, jid: str) -> RunState:
         """The state from the journal. Damage is an error; nothing is moved."""
-        return self._journals.known(jid)
+        return self._journals.load(jid)
 
     def _fold_records(self, jid: str, records: list[Record]) -> RunState:
         from saltern.journal.fold import fold

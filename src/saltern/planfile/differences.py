@@ -11,7 +11,7 @@ from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.planfile.document import Body, Proposal, readable, unpack_body
 from saltern.planfile.make import Foresight, content_sum, value_sum
-from saltern.report.foreseen import VERBS, Foreseen
+from saltern.report.forecast import VERBS, Foreseen
 from saltern.report.plain import plain
 
 MOST_SHOWN = 20

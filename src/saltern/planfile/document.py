@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from msgspec import DecodeError, Struct, ValidationError, convert, field, json, msgpack
 
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.report.foreseen import Foreseen
+from saltern.report.forecast import Foreseen
 from saltern.system.regular import read_regular
 
 FORMAT = 1  # increase it when older files can no longer be applied

@@ -13,7 +13,7 @@ from msgspec import DecodeError, Struct, ValidationError, json
 
 from saltern.config.settings import Settings, state_directory
 from saltern.language.diagnostics import Diagnostic, OperationError
-from saltern.report.foreseen import KEEP, Foreseen
+from saltern.report.forecast import KEEP, Foreseen
 from saltern.system import files
 from saltern.system.private import make_private
 from saltern.system.regular import read_regular

@@ -17,7 +17,7 @@ from saltern.language.events import Report
 from saltern.plan.plan import Plan
 from saltern.planfile.conceal import conceal
 from saltern.planfile.document import FORMAT, Bases, Proposal, checksum, pack_body
-from saltern.report.foreseen import Foreseen, count_kinds, foreseen_rows
+from saltern.report.forecast import Foreseen, count_kinds, foreseen_rows
 from saltern.report.plain import plain
 from saltern.runtime.barriers import INTERRUPTED
 from saltern.system.regular import read_regular

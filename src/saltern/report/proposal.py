@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from saltern.report.colours import Paint, painter
-from saltern.report.foreseen import CREATE, FAIL, KEEP, LATER, VERBS, Foreseen, count_kinds
+from saltern.report.forecast import CREATE, FAIL, KEEP, LATER, VERBS, Foreseen, count_kinds
 from saltern.report.plan_changes import Changes, new_values
 from saltern.report.text import columns, emit, lines, safe_line
 

@@ -22,14 +22,14 @@ def dump(value: object) -> str:
         def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 (PyYAML's signature)
             return True
 
-        def quoted(self, text: str) -> yaml.ScalarNode:
+        def represent_text(self, text: str) -> yaml.ScalarNode:
             """A text in double quotes: PyYAML takes some characters for line ends, and loses them,
             elsewhere.
             """
             style = '"' if any(end in text for end in "\x85\u2028\u2029") else None
             return self.represent_scalar("tag:yaml.org,2002:str", text, style)
 
-    Dumper.add_representer(str, Dumper.quoted)
+    Dumper.add_representer(str, Dumper.represent_text)
     text: str = yaml.dump(
         plain(value), Dumper=Dumper, default_flow_style=False, sort_keys=False, allow_unicode=True
     )

@@ -61,7 +61,7 @@ class Replay:
         return True
 
     def _known_chunk(self, index: int) -> KnownChunk | None:
-        return self._past.known(self._scope.path, index, self._scope.plan.chunks[index])
+        return self._past.known_chunk(self._scope.path, index, self._scope.plan.chunks[index])
 
     def _settle(self, index: int, known: KnownChunk, answer: Answer) -> None:
         scope, result = self._scope, known.result or answer.result

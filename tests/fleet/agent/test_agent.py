@@ -85,10 +85,10 @@ def test_keeps_a_return_until_a_sync_confirms_it(tmp_path: Path) -> None:
         await fleet.controller.returned(ID, jid)
         agent.syncer.wake()
         await until(lambda: jid in fleet.controller.syncs[-1][1].unconfirmed)
-        assert agent.spool.unconfirmed() == [jid]
+        assert agent.spool.unconfirmed_jids() == [jid]
         fleet.controller.confirms = True
         agent.syncer.wake()
-        await until(lambda: not agent.spool.unconfirmed())
+        await until(lambda: not agent.spool.unconfirmed_jids())
         assert agent.spool.is_known(jid)
 
     with_agent(tmp_path, scenario)

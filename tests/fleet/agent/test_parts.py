@@ -16,7 +16,7 @@ from tests.fleet.agent.light import FLEET as NAME
 from tests.fleet.agent.light import ROOT, issuer
 
 from saltern.fleet.agent import service
-from saltern.fleet.agent.agent import explained
+from saltern.fleet.agent.agent import connection_problem
 from saltern.fleet.agent.clock import LONGEST_BACK, FleetClock
 from saltern.fleet.agent.deny import ALL, DenyList
 from saltern.fleet.agent.log import LogFile, read_log
@@ -227,9 +227,11 @@ def test_the_log_does_not_grow(tmp_path: Path) -> None:
 
 
 def test_a_broker_that_does_not_let_the_machine_in_is_explained() -> None:
-    assert explained("tls://c:1: connection refused") == "tls://c:1: connection refused"
-    assert "`saltern fleet keys`" in explained("tls://c:1: Authorization Violation")
-    assert "`saltern fleet keys`" in explained(f"tls://c:1: {_words(BrokenPipeError(32, 'Broken pipe'))}")
+    assert connection_problem("tls://c:1: connection refused") == "tls://c:1: connection refused"
+    assert "`saltern fleet keys`" in connection_problem("tls://c:1: Authorization Violation")
+    assert "`saltern fleet keys`" in connection_problem(
+        f"tls://c:1: {_words(BrokenPipeError(32, 'Broken pipe'))}"
+    )
 
 
 def test_a_connection_that_is_not_made_is_told_without_the_words_of_python() -> None:

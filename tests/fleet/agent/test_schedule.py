@@ -140,7 +140,7 @@ def test_due_jobs_run_in_their_turn_and_one_that_still_works_is_not_begun_again(
         assert [entry.changing for entry in spool.open_jobs()] == [1]
         runner.holds["state.apply"].set()
         await until(lambda: not spool.open_jobs())
-        assert len(spool.unconfirmed()) == 2  # the controllers get to know of them
+        assert len(spool.unconfirmed_jids()) == 2  # the controllers get to know of them
         now[0] += 60
         scheduler.begin_due()
         await until(lambda: sum(runner.worked.values()) == 3)

@@ -59,9 +59,9 @@ def test_a_return_is_sent_until_it_is_confirmed_and_its_id_stays() -> None:
     spool.unsent.mark_sent("j1", 20)
     assert spool.unsent.due_returns(20) == []
     assert spool.unsent.due_returns(21) == [("j1", 10.0)]
-    assert spool.unconfirmed() == ["j1"]
+    assert spool.unconfirmed_jids() == ["j1"]
     spool.confirm("j1")
-    assert (spool.unconfirmed(), spool.unsent.part_numbers("j1"), spool.counts()) == (
+    assert (spool.unconfirmed_jids(), spool.unsent.part_numbers("j1"), spool.counts()) == (
         [],
         [],
         {CONFIRMED: 1, WAITING: 1},
@@ -82,12 +82,12 @@ def test_records_follow_their_return_and_are_not_sent_for_ever() -> None:
     assert spool.unsent.due_batches(1) == [("j1", 0), ("j1", 2)]
     spool.confirm("j1", returned=True, records=2)
     assert spool.unsent.due_batches(1) == [("j1", 2)]
-    assert spool.unconfirmed() == ["j1"]
+    assert spool.unconfirmed_jids() == ["j1"]
     for _ in range(TRIES):
         spool.unsent.mark_batch("j1", 2, 12)
     assert spool.unsent.due_batches(1000) == []
     spool.confirm("j1", returned=True, records=2)
-    assert spool.unconfirmed() == []
+    assert spool.unconfirmed_jids() == []
 
 
 def test_prunes_what_has_expired_and_what_was_never_taken() -> None:

@@ -53,7 +53,7 @@ def test_a_job_is_taken_by_one_worker_for_each_attempt(tmp_path: Path) -> None:
         assert first is not None
         late = await runner.work(question("q", "b"))  # the same attempt: it does nothing
         assert late is None
-        assert runner.folder("q").begun() == 1
+        assert runner.folder("q").last_attempt() == 1
         await runner.warm.end()
 
     run(scenario())

@@ -284,4 +284,4 @@ def add_chain_plan(database: Database, name: str, system: str) -> None:
     history = estimate({"a": [1.0, 2.0]}, {system: ["a"]}, [[system]], [0], 1)
     row = {"id": name, "chain": name, "version": 1, "target": "*", "author": "joe", "created": 10.0}
     with database.write() as connection:
-        add_plan(connection, {**row, **Seal(issuer, ()).closed(plan, history)})
+        add_plan(connection, {**row, **Seal(issuer, ()).seal_plan(plan, history)})

@@ -43,7 +43,7 @@ def test_a_job_with_its_systems_and_returns(api: Running, client: Client) -> Non
     assert job["kwargs"] == {"pillar": "(concealed)", "exclude": "a"}
     assert [one["system"] for one in client.jobs.targets("1")] == ["db1", "web1", "web2"]
     assert [one["system"] for one in client.jobs.targets("1", status="queued")] == ["db1", "web2"]
-    assert client.jobs.returned("1", "web1")["body"] == {"a": 1}
+    assert client.jobs.system_return("1", "web1")["body"] == {"a": 1}
     assert [(one["system"], one["body"]) for one in client.jobs.returns("1")] == [("web1", {"a": 1})]
 
 
@@ -77,7 +77,7 @@ def test_a_body_that_cannot_be_read_is_reported_in_its_place(api: Running, clien
     add_return(api.database, "1", "web1", b"{broken")
     add_return(api.database, "1", "web2", b"[" * 5000)
     for system in ("web1", "web2"):
-        assert "cannot be read" in client.jobs.returned("1", system)["body"]
+        assert "cannot be read" in client.jobs.system_return("1", system)["body"]
 
 
 def test_events_and_audit(api: Running, client: Client) -> None:

@@ -47,7 +47,7 @@ class Controller:
     def returns(self, _jid: str) -> Iterator[dict[str, Any]]:
         yield from ({**self.rows[system], "body": value} for system, value in self.bodies.items())
 
-    def returned(self, _jid: str, system: str) -> dict[str, Any]:
+    def system_return(self, _jid: str, system: str) -> dict[str, Any]:
         return {**self.rows[system], "body": self.bodies[system]}
 
     def cancel(self, _jid: str, *, hard: bool = False) -> dict[str, Any]:

@@ -267,10 +267,10 @@ def test_the_controller_looks_at_the_audit_by_itself(busy: Running) -> None:
 
     async def look() -> str:
         watch = AuditWatch(desk)
-        assert watch.broken() == "", "no page waits for it"
+        assert watch.current_problem() == "", "no page waits for it"
         assert watch._task is not None
         await watch._task
-        return watch.broken()
+        return watch.current_problem()
 
     with busy.database.write() as connection:
         row = connection.exec_driver_sql("SELECT who FROM audit WHERE number = 2").scalar()

@@ -19,7 +19,7 @@ from saltern.chains.statuses import Leg
 from saltern.fleet.chains.rollout import GateAsk
 from saltern.fleet.console import render
 from saltern.fleet.console.format import data_line, diff_mark, kind_icon
-from saltern.fleet.console.views.leg import failed_at, said, step_word, tries
+from saltern.fleet.console.views.leg import describe_change, failed_at, step_word, tries
 from saltern.fleet.console.views.states import state_rows
 from saltern.fleet.controller.chains import gates
 
@@ -135,9 +135,9 @@ def test_only_a_failed_leg_has_failed_somewhere() -> None:
 
 
 def test_a_journal_says_that_a_system_went_and_came_back() -> None:
-    assert said({"status": "running", "before": "running", "away": True}) == "running, away"
-    assert said({"status": "running", "before": "running", "away": False}) == "its system is back"
-    assert said({"status": "failed", "before": "running"}) == "failed"
+    assert describe_change({"status": "running", "before": "running", "away": True}) == "running, away"
+    assert describe_change({"status": "running", "before": "running", "away": False}) == "its system is back"
+    assert describe_change({"status": "failed", "before": "running"}) == "failed"
 
 
 def test_data_are_said_in_words() -> None:

@@ -179,7 +179,7 @@ def test_33_a_run_says_until_when_it_waits_for_a_system_that_is_away(
         bench.board.found({}, {one.id})
         await rounds(bench)
         with bench.database.read() as connection:
-            shown = views.shown(connection, made.run)
+            shown = views.show_run(connection, made.run)
             (leg,) = chain_runs.leg_rows(connection, made.run)
         assert shown is not None
         begin = leg["begun"] if leg_time else shown["deadline"] - 100
@@ -577,7 +577,7 @@ def test_49_a_system_that_leaves_the_fleet_holds_up_no_other(how: str, tmp_path:
         assert legs(bench, made.run) == {"s0": "expired", "s1": "cancelled", "s2": "succeeded"}
         assert (status(bench, made.run), three.nodes[made.run].trace) == ("partial", [0, 1])
         with bench.database.read() as connection:
-            found = views.shown(connection, made.run)
+            found = views.show_run(connection, made.run)
         assert found is not None
         why = {
             "remove": "its system was removed from the fleet",

@@ -37,7 +37,7 @@ async def answer(agent: LegAgent, code: int) -> None:
 
 def wave_health(bench: Bench, run: str) -> list[tuple[str, str]]:
     with bench.database.read() as connection:
-        found = views.shown(connection, run)
+        found = views.show_run(connection, run)
     assert found is not None
     return [(one["status"], one["health"]) for one in found["waves"]]
 
@@ -69,7 +69,7 @@ async def test_a_wave_that_is_not_well_halts_the_run_until_an_operator_resumes_i
     await rounds(bench)
     assert status(bench, made.run) == "halted"
     with bench.database.read() as connection:
-        found = views.shown(connection, made.run)
+        found = views.show_run(connection, made.run)
     assert found is not None
     assert found["why"] == "the health check after wave 1 failed on 1 of 1 systems: web1 (exit code 3)"
     assert two.jobs == []
@@ -192,7 +192,7 @@ def test_one_that_is_not_well_halts_the_run(words: list[str], why: str, tmp_path
         await rounds(bench)
         assert legs(bench, made.run) == {"web1": "succeeded", "web2": "pending"}
         with bench.database.read() as connection:
-            found = views.shown(connection, made.run)
+            found = views.show_run(connection, made.run)
         assert found is not None and found["why"] == f"the health check 'lb' failed after wave 1: {why}"
         await order(bench, made.run, "resume", despite_failures=True)
         await rounds(bench)
@@ -224,7 +224,7 @@ def test_while_it_runs_the_run_names_it_and_another_controller_begins_it_again(t
             while not note.exists():
                 await asyncio.sleep(0.01)
         with bench.database.read() as connection:
-            found = views.shown(connection, made.run)
+            found = views.show_run(connection, made.run)
         assert found is not None and found["why"] == "the controller's check 'lb' checks wave 1"
         bench.own_checks.forget()  # as a controller does that no longer leads
         well.touch()

@@ -8,7 +8,7 @@ from tests.fleet.controller.chain_kit import LegAgent, leg_agent, legs, on_bench
 from tests.fleet.controller.kit import Bench
 
 from saltern.fleet.controller.chains import views
-from saltern.fleet.controller.chains.restored import doubt_legs
+from saltern.fleet.controller.chains.restores import doubt_legs
 from saltern.fleet.store import chain_runs
 
 REBOOTS = "chain: boots\nactions:\n  - {id: a, command: 'true'}\n  - {id: b, reboot: {}}\n"

@@ -54,7 +54,7 @@ async def cut_off(bench: Bench, agent: LegAgent, made: Started, seconds: float) 
     bench.board.found([], [agent.id])
     await rounds(bench, 2)
     with bench.database.read() as connection:
-        shown = views.shown(connection, made.run)
+        shown = views.show_run(connection, made.run)
     assert shown is not None
     for gate in shown["gates"]:
         ballot = Ballot(approves=True, plan_sha256=made.plan_sha256)

@@ -42,7 +42,7 @@ def test_55_every_field_that_the_controller_reads_is_one_that_a_node_writes(tmp_
     assert isinstance(event, Reported)
     assert [one.status for one in event.steps] == [Step.SUCCEEDED, Step.FAILED, Step.NOT_RUN]
     assert (event.status, event.order, event.steps[0].changed) == (Leg.FAILED, 1, True)
-    assert event.seq == Legs(settings).known(known.id).state.records * 1_000_000
+    assert event.seq == Legs(settings).load(known.id).state.records * 1_000_000
 
 
 def test_a_step_ends_when_it_began_and_as_long_as_it_took() -> None:

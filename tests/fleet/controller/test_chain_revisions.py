@@ -29,7 +29,7 @@ actions:
 
 def shown(bench: Bench, run: str) -> dict[str, Any]:
     with bench.database.read() as connection:
-        found = views.shown(connection, run)
+        found = views.show_run(connection, run)
     assert found is not None
     return found
 

@@ -22,7 +22,7 @@ actions:
 
 def shown(bench: Bench, run: str) -> dict[str, object]:
     with bench.database.read() as connection:
-        found = views.shown(connection, run)
+        found = views.show_run(connection, run)
     assert found is not None
     return found
 

@@ -19,7 +19,7 @@ from saltern.fleet.controller.chains.vault import Vault, is_sealed
 from saltern.fleet.protocol.ids import encode_id
 from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.messages import Job
-from saltern.fleet.protocol.sealed import SealBroken
+from saltern.fleet.protocol.seal import SealBroken
 from saltern.fleet.protocol.sealed_inputs import SEALED, bound_to, open_arguments
 from saltern.fleet.store.columns import METADATA
 from saltern.language.diagnostics import OperationError
@@ -96,15 +96,15 @@ async def test_what_is_shown_before_a_run_is_made_has_no_secrets(bench: Bench) -
 @given(values, values)
 def test_what_is_closed_is_opened_as_it_was_and_shows_nothing(word: object, pin: object) -> None:
     vault = Vault(b"1" * 32, "f")
-    closed = vault.closed(SPECS, {"word": word, "pin": pin})
-    assert json.decode(json.encode(vault.opened(closed))) == json.decode(
+    closed = vault.seal_values(SPECS, {"word": word, "pin": pin})
+    assert json.decode(json.encode(vault.open_values(closed))) == json.decode(
         json.encode({"word": word, "pin": pin})
     )
     assert closed["word"] == word
     with pytest.raises(OperationError, match="not this controller's"):
-        Vault(b"2" * 32, "f").opened(closed)
+        Vault(b"2" * 32, "f").open_values(closed)
     with pytest.raises(OperationError, match="not this controller's"):
-        vault.opened({"word": closed["pin"]})  # it was another input's
+        vault.open_values({"word": closed["pin"]})  # it was another input's
 
 
 def test_a_box_is_for_one_system_of_one_fleet() -> None:

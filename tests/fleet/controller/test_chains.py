@@ -82,7 +82,7 @@ async def test_50_a_leg_waits_before_a_step_until_others_have_approved_it(bench:
     await rounds(bench)
     assert matrix(bench, made.run) == {"web1": {"a": "succeeded", "b": "not run"}}
     with bench.database.read() as connection:
-        shown = views.shown(connection, made.run)
+        shown = views.show_run(connection, made.run)
     assert shown is not None and shown["why"] == "waits for approval of gate 'web1 step b'"
     ballot = Ballot(approves=True, plan_sha256=made.plan_sha256)
     for voter, why in (

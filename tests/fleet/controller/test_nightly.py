@@ -36,7 +36,7 @@ NIGHTS = (EXAMPLE / "nights.ics").read_text()
 def shown(bench: Bench, name: str) -> str:
     """What ``saltern chain show RUN`` prints."""
     with bench.database.read() as connection:
-        found = views.shown(connection, name)
+        found = views.show_run(connection, name)
     assert found is not None
     return "\n".join(chain_run.run_lines(found, bench.clock()))
 
@@ -44,7 +44,7 @@ def shown(bench: Bench, name: str) -> str:
 def listing(bench: Bench) -> list[dict[str, Any]]:
     """What ``saltern chain runs`` prints."""
     with bench.database.read() as connection:
-        return views.listed(connection, chain="", is_open=False, before="", limit=5)
+        return views.list_runs(connection, chain="", is_open=False, before="", limit=5)
 
 
 def window(bench: Bench, *, is_open: bool) -> None:

@@ -33,7 +33,7 @@ def set_window(
 
 def why(bench: Bench, run: str) -> str:
     with bench.database.read() as connection:
-        shown = views.shown(connection, run)
+        shown = views.show_run(connection, run)
     assert shown is not None
     return str(shown["why"])
 

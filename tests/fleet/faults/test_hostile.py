@@ -208,7 +208,7 @@ def test_a_bomb_is_not_unpacked_beyond_its_limit(fleet: FaultFleet) -> None:
             await evil.bus.store(SUBJECTS["return"].of(id="evil", jid=jid), encode(one))
             await asyncio.to_thread(wait_status, fleet, jid, "evil", "returned")
             with fleet.client() as client:
-                assert "cannot be read" in str(client.jobs.returned(jid, "evil")["body"])[:200]
+                assert "cannot be read" in str(client.jobs.system_return(jid, "evil")["body"])[:200]
         assert resident(fleet.pid("controller")) - before < ROOM
         await asyncio.to_thread(ping, fleet, "good")
 

@@ -22,7 +22,7 @@ from saltern.fleet.files.options import tree_options
 from saltern.fleet.files.worker import answer_file
 from saltern.language.diagnostics import CompileError, OperationError
 from saltern.language.source import SlsRef
-from saltern.sources.published import PublishedTree
+from saltern.sources.published_tree import PublishedTree
 from saltern.sources.tree import Tree
 
 LIMIT = 10 << 20

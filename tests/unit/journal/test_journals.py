@@ -71,7 +71,7 @@ def test_a_new_name_is_later_than_all_there_are(there: list[int], wanted: int) -
 
 def test_an_unknown_name_is_an_error_with_what_was_meant() -> None:
     with store("20260101") as journals, pytest.raises(OperationError) as problem:
-        journals.known("20260102")
+        journals.load("20260102")
     (found,) = problem.value.diagnostics
     assert (found.code, found.what) == ("log-unknown", "no log is called '20260102'")
     assert "20260101" in (found.fix or "")
@@ -80,10 +80,10 @@ def test_an_unknown_name_is_an_error_with_what_was_meant() -> None:
 def test_records_that_do_not_fit_are_damage_and_are_set_aside_once() -> None:
     with store("1") as journals:
         write(journals, "2", "odd")
-        assert journals.known("1") == ["one"]
+        assert journals.load("1") == ["one"]
         assert (journals.is_damaged("1"), journals.is_damaged("2")) == (False, True)
         with pytest.raises(OperationError, match="inconsistent"):
-            journals.known("2")
+            journals.load("2")
         assert journals.set_aside("2")
         assert not journals.set_aside("2")
         assert os.path.exists(journals.path("2") + ASIDE)
@@ -91,7 +91,7 @@ def test_records_that_do_not_fit_are_damage_and_are_set_aside_once() -> None:
         with pytest.raises(Damaged):
             journals.read("2")
         with pytest.raises(OperationError) as problem:
-            journals.known("2")
+            journals.load("2")
         assert problem.value.diagnostics[0].fix == f"it is {journals.aside_path('2')}"
 
 
@@ -136,7 +136,7 @@ def test_runs_and_chains_use_it(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="no run is called '5'"):
         runs.state("5")
     with pytest.raises(OperationError, match="no run of a chain is called '5'"):
-        legs.known("5")
+        legs.load("5")
     busy = pytest.raises(OperationError, match="a chain is running on this machine: 7")
     with legs.lock.hold("7"), busy, legs.lock.hold("8"):
         pass

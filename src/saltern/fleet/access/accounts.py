@@ -97,7 +97,7 @@ class Accounts:
             hashed = store.password_hash(connection, who.name)
         if not self.passwords.matches(hashed, old):
             raise _problem("login-failed", "the current password is wrong", "")
-        self.throttle.succeeded(who.name, "own password", now)
+        self.throttle.forget_failures(who.name, "own password", now)
         self.set_password(who, who.name, new, now)
 
     def make_token(

@@ -34,7 +34,7 @@ class Logins:
         proven = self._local(name, password) if way == LOCAL else self._pam(name, password)
         if proven is None or len(name) > LONGEST or self._is_disabled(known_as):
             raise _login_error()
-        failures = self.throttle.succeeded(known_as, peer.address, now)
+        failures = self.throttle.forget_failures(known_as, peer.address, now)
         return replace(self.sessions.begin(known_as, way, proven, now), failures=failures)
 
     def _check_way(self, way: str) -> None:

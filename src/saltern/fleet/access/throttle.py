@@ -59,7 +59,7 @@ class Throttle:
                     detail = {"by": kind, "failures": count, "address": address}
                     audit.append(connection, "controller", "login.throttled", detail, now)
 
-    def succeeded(self, name: str, address: str, now: float) -> int:
+    def forget_failures(self, name: str, address: str, now: float) -> int:
         """Forget the failures of this name; return how many there were before this attempt."""
         with self.database.write() as connection:
             logins.serialize_failures(connection)

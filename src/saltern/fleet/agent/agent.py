@@ -86,7 +86,7 @@ HAPPENED = {
 }
 
 
-def explained(why: str) -> str:
+def connection_problem(why: str) -> str:
     """Why there is no connection, and what to do if the broker refuses this machine."""
     if not any(one in why.lower() for one in (REFUSED, CLOSED)):
         return why
@@ -226,7 +226,7 @@ class Agent:
             self.events.wake()
             self.facts.wake()
             log.info("connected")
-        why = explained(change.why)
+        why = connection_problem(change.why)
         if why and why != self.disconnected:
             log.warning("%s: %s", HAPPENED[change.state], why)
         self.disconnected = why
@@ -285,10 +285,10 @@ class Agent:
             version=saltern.__version__,
             cursor=int(self.spool.get("cursor") or 0),
             running=[entry.jid for entry in self.spool.open_jobs()][:1000],
-            unconfirmed=self.spool.unconfirmed(),
+            unconfirmed=self.spool.unconfirmed_jids(),
             facts=self.spool.get("facts"),
             now=self.clock.now(),
-            events=self.spool.events.sent(),
+            events=self.spool.events.sent_ids(),
         )
 
     async def on_sync(self, answer: SyncAnswer) -> None:

@@ -51,7 +51,7 @@ class EventSpool:
         query = "UPDATE event SET sent = ?, tries = tries + 1 WHERE number = ?"
         self._file.write_all([(query, (now, number)) for number in numbers])
 
-    def sent(self, limit: int = 1000) -> list[str]:
+    def sent_ids(self, limit: int = 1000) -> list[str]:
         """The ids of events that were sent and are not confirmed, the oldest first."""
         query = "SELECT number FROM event WHERE sent > 0 ORDER BY number LIMIT ?"
         return [self.uid(number) for (number,) in self._file.rows(query, limit)]

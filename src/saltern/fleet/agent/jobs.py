@@ -23,7 +23,7 @@ from saltern.fleet.bus.tasks import end
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.message import Status
 from saltern.fleet.protocol.messages import Return
-from saltern.fleet.protocol.sealed import SealBroken
+from saltern.fleet.protocol.seal import SealBroken
 
 log = logging.getLogger(__name__)
 

@@ -63,7 +63,7 @@ class Home:
         """Ask for a new credential, and connect with it."""
         await renew_credential(bus, self.member, self.keys, self._credential, now=now, save=self._save)
 
-    def expired(self, now: float) -> float:
+    def expiry(self, now: float) -> float:
         """When the credential has expired; 0 if it has not."""
         try:
             ends = float(decode_user(self.member.credential).exp)
@@ -143,13 +143,13 @@ class Renewal:
 
     async def _renew(self, now: float) -> None:
         """Renew over the current connection, or with the spare credential if the regular one has expired."""
-        if self._home.expired(now) and not self._bus.connected:
+        if self._home.expiry(now) and not self._bus.connected:
             await self._home.regain(now)
         else:
             await self._home.renew(self._bus, now)
 
     def _explain(self, why: str, now: float) -> str:
-        ended = self._home.expired(now)
+        ended = self._home.expiry(now)
         if not ended:
             return f"the credential is not renewed yet: {why}"
         day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(ended))

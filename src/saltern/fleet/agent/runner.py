@@ -65,8 +65,8 @@ class ProcessRunner:
         return Trace(
             alive=bool(folder.lock.holder()),
             ended=outcome is not None,
-            begun=folder.begun(),
-            paused=folder.paused().kind,
+            begun=folder.last_attempt(),
+            paused=folder.read_pause().kind,
         )
 
     async def work(self, task: Task) -> Outcome | None:
@@ -74,7 +74,7 @@ class ProcessRunner:
         folder.prepare(task)
         if pid := await self.warm.fork(folder.path) if self._may_fork(task) else 0:
             await until_ended(pid)
-        if folder.begun() < task.attempt:
+        if folder.last_attempt() < task.attempt:
             child = self._start(folder, task)
             await until_ended(child.pid)
             child.wait()

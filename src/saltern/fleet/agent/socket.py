@@ -114,7 +114,7 @@ async def _sync(agent: Agent, _question: Message) -> Message:
     return {"problem": agent.syncer.state.problem, "refused": agent.syncer.state.refused}
 
 
-async def _paused(agent: Agent, question: Message) -> Message:
+async def _note_pause(agent: Agent, question: Message) -> Message:
     """A worker reports that its run waits for a reboot or an update."""
     jid = str(question.get("jid", ""))
     if jid in agent.jobs.running:
@@ -196,7 +196,7 @@ async def _leave(agent: Agent, _question: Message) -> Message:
 ANSWERS: dict[str, Callable[[Agent, Message], Awaitable[Message]]] = {
     "status": _status,
     "sync": _sync,
-    "paused": _paused,
+    "paused": _note_pause,
     "leave": _leave,
     "file": _file,
     "pillar": _pillar,

@@ -110,7 +110,7 @@ class Spool:
         query = f"SELECT {OPEN} FROM job WHERE state IN (?, ?) ORDER BY number"
         return [Open(*row) for row in self._file.rows(query, WAITING, RUNNING)]
 
-    def unconfirmed(self, limit: int = 1000) -> list[str]:
+    def unconfirmed_jids(self, limit: int = 1000) -> list[str]:
         """Jids whose returns, or whose records, are not known to be stored."""
         query = "SELECT jid FROM job WHERE (state = ? AND local != 1) OR jid IN (SELECT jid FROM batch)"
         return [jid for (jid,) in self._file.rows(f"{query} ORDER BY number LIMIT ?", RETURNED, limit)]

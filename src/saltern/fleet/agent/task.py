@@ -175,12 +175,12 @@ class JobFolder:
             return []
         return [self.file(name) for name in sorted(names, key=lambda name: int(name.removeprefix(RECORDS)))]
 
-    def paused(self) -> Pause:
+    def read_pause(self) -> Pause:
         """Why a run waits, and for how long; without a reason it does not wait."""
         kind, _, seconds = self.text("pause").strip().partition(" ")
         return Pause(kind, float(seconds or 0))
 
-    def begun(self) -> int:
+    def last_attempt(self) -> int:
         """The last attempt that has begun; 0 if none has."""
         return int(self.text("begun") or 0)
 
@@ -214,7 +214,7 @@ class JobFolder:
 
     def take(self, attempt: int) -> bool:
         """Hold the job until this process ends; False if another process holds it, or began it before."""
-        if not self.lock.hold() or self.begun() >= attempt:
+        if not self.lock.hold() or self.last_attempt() >= attempt:
             return False
         atomic.write(self.file("begun"), str(attempt).encode())
         return True

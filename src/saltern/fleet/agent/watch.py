@@ -129,7 +129,7 @@ class Watch:
     async def note_pause(self, jid: str) -> None:
         """Report, once, that the machine or the program will be away for a while."""
         seen = self._seen.setdefault(jid, Seen())
-        pause = self._runner.folder(jid).paused()
+        pause = self._runner.folder(jid).read_pause()
         if pause == seen.paused:
             return
         seen.paused = pause

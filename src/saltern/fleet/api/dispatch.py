@@ -19,7 +19,7 @@ from saltern.fleet.access.ports import ACTIONS, Decision, Peer, Principal
 from saltern.fleet.access.ports import Request as Permission
 from saltern.fleet.api.call import Call, Desk
 from saltern.fleet.api.once import Done, Once
-from saltern.fleet.api.problems import ApiError, denied
+from saltern.fleet.api.problems import ApiError, denial
 from saltern.fleet.api.requests import check_path, decode_body, read_bytes, read_query
 from saltern.fleet.api.route import Route
 from saltern.fleet.store import audit, job_queries
@@ -115,7 +115,7 @@ async def _principal(desk: Desk, route: Route, request: Request, known: Principa
         raise _not_authenticated()
     request.scope["saltern_who"] = who.name
     if decision is not None and not decision.allowed and not await _is_own_job(desk, route, request, who):
-        raise denied(who, route.action, decision)
+        raise denial(who, route.action, decision)
     return who
 
 

@@ -79,7 +79,7 @@ def _matches(pattern: str, code: str) -> bool:
     return code.startswith(pattern[:-1]) if pattern.endswith("*") else code == pattern
 
 
-def denied(who: Principal, action: str, decision: Decision) -> ApiError:
+def denial(who: Principal, action: str, decision: Decision) -> ApiError:
     """The error for a request that the policy does not allow."""
     what = decision.why or f"{who.name} may not {ACTIONS[action].what}"
     fix = decision.fix or "ask an admin of the fleet for a role, or for a rule of the policy that allows it"

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, ValidationError, convert
 
 from saltern.fleet.chains.saved_plan import Known, PlannedSystem, used_facts
-from saltern.report.foreseen import Foreseen
+from saltern.report.forecast import Foreseen
 
 LABEL = "local"  # the key above the data that a command prints on one machine
 LONGEST = 8000  # characters of a comment that are kept

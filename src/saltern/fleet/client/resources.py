@@ -113,7 +113,7 @@ class Jobs:
         """What the systems returned, each with its ``body``."""
         return self._session.pages(f"/v1/jobs/{part(jid)}/returns")
 
-    def returned(self, jid: str, system: str) -> Row:
+    def system_return(self, jid: str, system: str) -> Row:
         """What one system returned."""
         found: Row = self._session.get(f"/v1/jobs/{part(jid)}/returns/{part(system)}")
         return found

@@ -123,7 +123,7 @@ class Site:
             done = await acts.perform(one, self.ask(request, secret), form)
             if one.shows:
                 return await self.show_answer(request, one, form, done)
-            return redirect(request, filled(one.then, form, done), did=one.did)
+            return redirect(request, fill_path(one.then, form, done), did=one.did)
 
         return answer
 
@@ -215,7 +215,7 @@ class Site:
             "after": 0,
             "parts": {},
             "did": did_text(request),
-            "broken_audit": self.audit.broken(),
+            "broken_audit": self.audit.current_problem(),
         }
 
     async def problem(self, request: Request, problem: Exception) -> Response:
@@ -277,7 +277,7 @@ async def read_form(request: Request) -> tuple[Form, str]:
     return Form(fields=fields, lists=lists, path=path), given
 
 
-def filled(then: str, form: Form, answer: Any) -> str:
+def fill_path(then: str, form: Form, answer: Any) -> str:
     """A path with its placeholders replaced by values from the form's path or the answer."""
     names = {**(answer if isinstance(answer, dict) else {}), **form.path}
     for name, value in names.items():

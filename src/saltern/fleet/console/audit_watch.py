@@ -28,7 +28,7 @@ class AuditWatch:
         self._looked = 0.0
         self.problem = ""
 
-    def broken(self) -> str:
+    def current_problem(self) -> str:
         """What is wrong with the audit, by the last verification; empty if nothing is."""
         due = self._desk.now() - self._looked >= AGAIN
         if due and (self._task is None or self._task.done()):

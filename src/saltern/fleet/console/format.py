@@ -237,7 +237,7 @@ def _value_text(key: str, value: object) -> str:
     return str(value)
 
 
-def joined(items: Iterable[str], most: int = 5) -> str:
+def join_names(items: Iterable[str], most: int = 5) -> str:
     """Some of many names."""
     names = list(items)
     rest = len(names) - most

@@ -40,13 +40,13 @@ class Polls:
             return followed.since(-1, 0)
         at, data = self._kept.get(key, (0.0, b""))
         if not 0 <= now - at < SHARED:
-            data = await self._rendered(name, root)
+            data = await self._render_board(name, root)
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
             self._kept[key] = (now, data)
         return data
 
-    async def _rendered(self, name: str, root: str) -> bytes:
+    async def _render_board(self, name: str, root: str) -> bytes:
         found = find_topic(name)
         assert found is not None
         board = Board(self._streams.desk, name, *found, root)

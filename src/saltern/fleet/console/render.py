@@ -18,7 +18,7 @@ HERE = os.path.dirname(__file__)
 STATIC = os.path.join(HERE, "static")
 FILTERS = (
     "mark", "rank", "parts", "words", "moment", "exact", "clock", "span", "ago", "number", "count", "short",
-    "lines", "joined", "changed_lines", "diff_mark", "hour", "after", "kind_icon",
+    "lines", "join_names", "changed_lines", "diff_mark", "hour", "after", "kind_icon",
 )  # fmt: skip
 
 

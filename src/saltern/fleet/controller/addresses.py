@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from saltern.fleet.broker.config import Cluster
 from saltern.fleet.controller.identity import FleetFile, save_file
-from saltern.fleet.controller.machine import bracketed, free_port, names_of_machine
+from saltern.fleet.controller.machine import bracket_host, free_port, names_of_machine
 from saltern.fleet.controller.members import ENOUGH, Member, routes
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
@@ -56,8 +56,8 @@ class Addresses:
 
     def member(self) -> Member:
         """This controller's entry for the others."""
-        servers = tuple(f"tls://{bracketed(name)}:{self.broker_port}" for name in self.names)
-        return Member(route=f"{bracketed(self.names[-1])}:{self.cluster_port}", servers=servers)
+        servers = tuple(f"tls://{bracket_host(name)}:{self.broker_port}" for name in self.names)
+        return Member(route=f"{bracket_host(self.names[-1])}:{self.cluster_port}", servers=servers)
 
     def cluster(self, known: dict[str, Member]) -> Cluster | None:
         """The cluster of the controllers' brokers; None if there is only one controller."""

@@ -53,7 +53,7 @@ class Dispatcher:
         try:
             await self._publish(agents, envelope, how)
         except BusError:
-            return {system: self._board.seen(system) for system in agents} | self._ssh.away(systems)
+            return {system: self._board.last_seen(system) for system in agents} | self._ssh.away(systems)
         away = await self.away(systems)
         there = [system for system in agents if system not in away]
         await self._calls.write(mark_sent, jid, there, self._now())
@@ -108,7 +108,7 @@ class Dispatcher:
             gone = {*found.away, *found.silent}
             self._board.answered(found.there)
         seen = self._ssh.away(systems)
-        return {system: seen.get(system, self._board.seen(system)) for system in sorted(gone)}
+        return {system: seen.get(system, self._board.last_seen(system)) for system in sorted(gone)}
 
     def presumed_away(self, systems: Collection[str]) -> list[str]:
         """The systems that are away as reported by the broker, or could not be reached last over SSH."""

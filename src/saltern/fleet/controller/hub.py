@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from saltern.fleet.controller.calls import Calls
-from saltern.fleet.controller.job_events import happened, job_of, notices, presence_notices
+from saltern.fleet.controller.job_events import as_happened, job_of, notices, presence_notices
 from saltern.fleet.protocol.notices import Missed, Notice
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import StoredEvent, newest_event, read_events
@@ -78,7 +78,7 @@ class Follower:
             return
         for event in page.events:
             yield from presence_notices(event)
-            yield happened(event)  # it is the last notice of its event
+            yield as_happened(event)  # it is the last notice of its event
 
     def take_live(self, cursor: int) -> list[Notice]:
         """The live notices; their number is the cursor, so that a reader continues there after a break."""

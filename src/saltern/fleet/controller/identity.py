@@ -126,15 +126,15 @@ def load_identity(folder: str) -> ControllerIdentity:
         text = _read(folder, CERTIFICATE, missing=True)
         certificate = msgspec.json.decode(text, type=Signed) if text else Signed(text="", signature=bytes(64))
     except (msgspec.DecodeError, ValueError) as problem:
-        raise damaged(folder, str(problem)) from None
+        raise damage_error(folder, str(problem)) from None
     if root is not None and root.public not in file.roots:
-        raise damaged(folder, f"{ROOT} is the key of another fleet")
+        raise damage_error(folder, f"{ROOT} is the key of another fleet")
     if not certificate.text and root is None:
-        raise damaged(folder, f"{CERTIFICATE} is missing, and {ROOT} is not here to make one")
+        raise damage_error(folder, f"{CERTIFICATE} is missing, and {ROOT} is not here to make one")
     return ControllerIdentity(file=file, key=key, certificate=certificate, root=root)
 
 
-def damaged(folder: str, why: str) -> OperationError:
+def damage_error(folder: str, why: str) -> OperationError:
     what = f"the keys of the controller in {folder} are damaged: {why}"
     fix = "restore them: saltern controller restore FILE"
     return OperationError(Diagnostic(code="fleet-identity-damaged", what=what, fix=fix))
@@ -145,7 +145,7 @@ def _read(folder: str, name: str, *, missing: bool = False) -> bytes:
     check_private(path)
     data = read(path)
     if data is None and not missing:
-        raise damaged(folder, f"{name} is missing")
+        raise damage_error(folder, f"{name} is missing")
     return (data or b"").strip()
 
 

@@ -29,7 +29,7 @@ from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.identity.keys import OWNER_ONLY
 from saltern.fleet.protocol.keys import SealingKey, SigningKey
 from saltern.fleet.protocol.messages import Signed
-from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal, seal
+from saltern.fleet.protocol.seal import SealBroken, SealedFor, open_seal, seal
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Connection, Database
 from saltern.fleet.store.invitations import Invitation, add_invitation, invitation, remove_invitation

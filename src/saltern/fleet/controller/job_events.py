@@ -131,7 +131,7 @@ def presence_notices(event: StoredEvent) -> list[Notice]:
     ]
 
 
-def happened(event: StoredEvent) -> Happened:
+def as_happened(event: StoredEvent) -> Happened:
     return Happened(tag=event.tag, system=event.system, data=event.data, at=event.at, number=event.number)
 
 

@@ -14,7 +14,7 @@ from saltern.fleet.broker.config import Cluster
 from saltern.fleet.broker.embedded import EmbeddedBroker
 from saltern.fleet.broker.sites import read_sites
 from saltern.fleet.controller.addresses import Addresses
-from saltern.fleet.controller.members import Member, members, removed, server_name, servers
+from saltern.fleet.controller.members import Member, members, removed_controllers, server_name, servers
 from saltern.fleet.controller.parts import Parts
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Links:
         """Drop the brokers of removed controllers: then two of two are a majority, and the next one that
         joins replaces them.
         """
-        gone = (await self._parts.calls.read(removed)).keys() - found.keys() - self._dropped
+        gone = (await self._parts.calls.read(removed_controllers)).keys() - found.keys() - self._dropped
         if self._broker.settings.cluster is not None:
             for name in sorted(gone):
                 await self._broker.system.drop_peer(server_name(name))

@@ -26,7 +26,7 @@ def lock(path: str) -> int:
 
 
 @contextmanager
-def held(paths: ControllerPaths) -> Iterator[None]:
+def hold_lock(paths: ControllerPaths) -> Iterator[None]:
     """Lock the directory while a command works on it."""
     make_private(paths.state)
     descriptor = lock(paths.lock)

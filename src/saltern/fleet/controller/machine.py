@@ -31,7 +31,7 @@ def _address() -> str:
     return ""
 
 
-def bracketed(host: str) -> str:
+def bracket_host(host: str) -> str:
     """A host as part of an address."""
     return f"[{host}]" if ":" in host else host
 

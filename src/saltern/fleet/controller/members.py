@@ -47,12 +47,12 @@ def remove_member(connection: Connection, name: str, key: bytes) -> bool:
     if known.pop(name, None) is None:
         return False
     write_setting(connection, NAME, known)
-    gone = removed(connection)
+    gone = removed_controllers(connection)
     write_setting(connection, REMOVED, {**gone, name: [*gone.get(name, []), key.hex()]})
     return True
 
 
-def removed(connection: Connection) -> dict[str, list[str]]:
+def removed_controllers(connection: Connection) -> dict[str, list[str]]:
     """Removed controllers, with their keys as hex."""
     return read_setting(connection, REMOVED, dict[str, list[str]]) or {}
 

@@ -15,7 +15,7 @@ from saltern.fleet.broker.tls import CertificateFiles
 from saltern.fleet.controller.addresses import Addresses
 from saltern.fleet.controller.backup import database_address
 from saltern.fleet.controller.identity import load_identity
-from saltern.fleet.controller.machine import bracketed
+from saltern.fleet.controller.machine import bracket_host
 from saltern.fleet.controller.paths import ControllerPaths
 from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.identity.mint import check_site
@@ -44,7 +44,7 @@ def add_site(
     sites = read_sites(paths.broker) or Sites(port=where.sites_port)
     write_sites(paths.broker, replace(sites, sites={**sites.sites, name: Site(addresses)}))
     _note(paths, settings, name, addresses, now)
-    hub = through or tuple(f"{bracketed(one)}:{sites.port}" for one in where.names)
+    hub = through or tuple(f"{bracket_host(one)}:{sites.port}" for one in where.names)
     return make_kit(
         load_authority(os.path.join(paths.broker, "keys")),
         CertificateFiles(os.path.join(paths.broker, "tls")),

@@ -15,7 +15,7 @@ from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.batches import Batches
 from saltern.fleet.controller.callbacks import CallbackOptions, Callbacks
 from saltern.fleet.controller.calls import Calls
-from saltern.fleet.controller.chains.compiled import Permit, Seams
+from saltern.fleet.controller.chains.compiler import Permit, Seams
 from saltern.fleet.controller.chains.desk import ChainDesk
 from saltern.fleet.controller.chains.keeper import ChainKeeper
 from saltern.fleet.controller.chains.own_checks import OwnChecks

@@ -46,7 +46,7 @@ class PresenceBoard:
     def online(self) -> set[str]:
         return {system for system, held in self._connections.items() if held}
 
-    def seen(self, system: str) -> float | None:
+    def last_seen(self, system: str) -> float | None:
         """When it was last connected."""
         return self._seen.get(system)
 

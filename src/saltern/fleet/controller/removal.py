@@ -19,7 +19,7 @@ from saltern.fleet.controller.members import (
     Member,
     members,
     remove_member,
-    removed,
+    removed_controllers,
     withdrawals,
 )
 from saltern.fleet.protocol.codec import BadMessage, decode
@@ -64,7 +64,9 @@ def withdraw_keys(database: Database, me: ControllerIdentity, name: str, *, now:
         made = withdrawals(connection)
         done = {withdrawn_key(one, me.file.fleet, me.file.roots) for one in made}
         kept = {key_of(one).hex() for one in members(connection).values()} | {me.key.public.hex()}
-        keys = [key for key in removed(connection).get(name, []) if key and key not in done | kept]
+        keys = [
+            key for key in removed_controllers(connection).get(name, []) if key and key not in done | kept
+        ]
         if keys:
             made += [
                 withdraw(me.root, _removal_certificate(me, name, bytes.fromhex(key), now)) for key in keys
@@ -109,7 +111,7 @@ def answers_at(member: Member) -> str:
 
 def check_not_removed(connection: Connection, me: ControllerIdentity) -> None:
     """Raise ``OperationError`` if another controller has removed this one."""
-    if me.key.public.hex() in removed(connection).get(me.file.name, []):
+    if me.key.public.hex() in removed_controllers(connection).get(me.file.name, []):
         fix = "remove its state, and join again: saltern controller invite NAME on another controller"
         raise _bad(f"the controller {me.file.name} was removed from the fleet {me.file.fleet}", fix)
 

@@ -70,7 +70,7 @@ class Schedules:
             target=schedule.target,
             chain=schedule.chain,
             version=schedule.version,
-            inputs=self._vault.opened(json.decode(schedule.inputs)),
+            inputs=self._vault.open_values(json.decode(schedule.inputs)),
             rollout=convert(json.decode(schedule.strategy), Rollout),
             client_token=f"schedule {schedule.name} {at:.0f}",
         )

@@ -122,7 +122,7 @@ KEYS: dict[str, Key] = {
         about="how long a compiled pillar stays valid while files and facts are the same",
     ),
     "pinned_grains": Key(
-        reader=readers.pinned,
+        reader=readers.read_pins,
         needs="systems with grains",
         about="grains that the pillar uses whatever the system reports, by its id",
     ),

@@ -149,7 +149,7 @@ def flag(value: object) -> bool:
     raise ValueError
 
 
-def pinned(value: object) -> dict[str, dict[str, Any]]:
+def read_pins(value: object) -> dict[str, dict[str, Any]]:
     if isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()):
         return {str(name): one for name, one in value.items()}
     raise ValueError

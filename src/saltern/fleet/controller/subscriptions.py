@@ -21,7 +21,7 @@ def keep(
     connection: Connection, who: str, new: Subscription, reach: Destinations, now: float
 ) -> Subscription:
     """Store a subscription; a webhook without a key keeps its existing key, or gets a new one."""
-    new = checked(replace(new, events=new.events or USUAL), reach)
+    new = check_subscription(replace(new, events=new.events or USUAL), reach)
     before = subscriptions.subscription_named(connection, new.name)
     if new.kind == "webhook" and not new.secret:
         known = before.secret if before is not None and before.kind == "webhook" else ""
@@ -32,7 +32,7 @@ def keep(
     return new
 
 
-def checked(new: Subscription, reach: Destinations) -> Subscription:
+def check_subscription(new: Subscription, reach: Destinations) -> Subscription:
     """Refuse a subscription that could never be delivered, or must not be."""
     check_patterns(new.events)
     if new.kind == "webhook":

@@ -17,7 +17,7 @@ from msgspec import Struct
 from saltern.fleet.bus.poke import Poker
 from saltern.fleet.controller.alarms import Alarms
 from saltern.fleet.controller.calls import Calls
-from saltern.fleet.controller.chains.restored import doubt_legs
+from saltern.fleet.controller.chains.restores import doubt_legs
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.job_events import agent_started, end_events, presence_change, status_event
 from saltern.fleet.controller.members import withdrawals
@@ -187,7 +187,7 @@ def settle(connection: Connection, id_: str, request: SyncRequest, now: float) -
         if jid in known and known[jid].status in waits:
             set_status(connection, Change(jid, id_, "running"), now, reported=True)
     offered = [one for one in work_of(connection, id_, now) if one.job.jid not in held]
-    work = fitting(offered, ROOM)
+    work = take_fitting(offered, ROOM)
     mark_taken(connection, id_, [one.job.jid for one in work], now)
     store_events(connection, events)
     return Findings(
@@ -213,7 +213,7 @@ def _end_lost(connection: Connection, id_: str, held: set[str], now: float) -> l
     """
     events = []
     for jid, one in begun_jobs(connection, id_).items():
-        if jid in held or (status := lost(one)) is None:
+        if jid in held or (status := status_if_lost(one)) is None:
             continue
         why = "cancelled before it began" if status == "cancelled" else "the agent no longer knows the job"
         change = Change(jid, id_, status)
@@ -223,7 +223,7 @@ def _end_lost(connection: Connection, id_: str, held: set[str], now: float) -> l
     return events
 
 
-def lost(one: Standing) -> str | None:
+def status_if_lost(one: Standing) -> str | None:
     """The status of a job that its agent does not have; None: it is sent again."""
     if one.status == "sent":
         return "cancelled" if one.cancelled else None
@@ -248,7 +248,7 @@ def is_stale(jid: str, now: float) -> bool:
     return made < now - STALE
 
 
-def fitting(work: Sequence[Work], room: int) -> list[Work]:
+def take_fitting(work: Sequence[Work], room: int) -> list[Work]:
     """As many jobs as fit, and at least one."""
     taken: list[Work] = []
     for one in work:

@@ -20,7 +20,7 @@ Match = Callable[[str, Collection[str]], Collection[str]]
 
 def keep_calendar(database: Database, who: str, new: StoredCalendar, now: float) -> StoredCalendar:
     """Store a calendar, if it can be read."""
-    compiled(new)
+    compile_calendar(new)
     with database.write() as connection:
         calendars.set_calendar(connection, new)
         detail = {"name": new.name, "kind": new.kind, "target": new.target, "zone": new.zone}
@@ -36,7 +36,7 @@ def drop_calendar(database: Database, who: str, name: str, now: float) -> None:
         audit.append(connection, who, "window.remove", {"name": name}, now)
 
 
-def compiled(stored: StoredCalendar) -> Calendar:
+def compile_calendar(stored: StoredCalendar) -> Calendar:
     """The calendar as rules. Raises ``OperationError`` with the line that is wrong."""
     try:
         events = read_calendar(stored.text, stored.zone)
@@ -56,7 +56,7 @@ def calendars_for(
     """The calendars of each system."""
     found: dict[str, list[Calendar]] = {system: [] for system in systems}
     for one in stored:
-        calendar = (compile_one or compiled)(one)
+        calendar = (compile_one or compile_calendar)(one)
         for system in match(one.target, systems):
             found[system].append(calendar)
     return found
@@ -70,7 +70,7 @@ def calendar_groups(
     found: list[tuple[list[Calendar], frozenset[str]]] = [([], everyone)]
     for one in stored:
         calendar, meant = (
-            prepare_calendar(compiled(one)),
+            prepare_calendar(compile_calendar(one)),
             frozenset(match(one.target, everyone)),
         )  # of a set it is the set itself
         split = [

@@ -1,8 +1,8 @@
 """Makes the directory of a tree from its manifests, with a directory for each root of an environment.
 
 A file in the cache is a hard link to its content. For a missing one, there is a link to where its content
-will be: a reader of the tree (``sources/published.py``) asks the agent for it first. ``tree.json`` lists the
-directories of an environment, and the links of the tree.
+will be: a reader of the tree (``sources/published_tree.py``) asks the agent for it first. ``tree.json`` lists
+the directories of an environment, and the links of the tree.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from saltern.fleet.protocol.codec import BadMessage, decode
 from saltern.fleet.protocol.ids import BadId, check_id
 from saltern.fleet.protocol.keys import fingerprint, is_signed
 from saltern.fleet.protocol.messages import EnrolClaim, EnrolRequest
-from saltern.fleet.protocol.sealed import SealedFor, seal
+from saltern.fleet.protocol.seal import SealedFor, seal
 
 FRESH = 600.0  # seconds that a request may be older than our clock, or ahead of it
 _CLAIM = b"saltern enrol 1\n"

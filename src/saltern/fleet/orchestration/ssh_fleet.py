@@ -57,7 +57,7 @@ class SshFleet:
             for notice in job.follow(jid, after=None, on_break=None):
                 if notice["kind"] == "status" and notice["status"] in ENDS and notice["system"] in left:
                     left.discard(notice["system"])
-                    row = job.returned(jid, notice["system"])
+                    row = job.system_return(jid, notice["system"])
                     heard(return_of(call.function, row, has_body=row["body"] is not None))
         finally:
             job.close()

@@ -22,7 +22,7 @@ from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.message import Message
 from saltern.fleet.protocol.messages import PillarAnswer, PillarRequest
-from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
+from saltern.fleet.protocol.seal import SealBroken, SealedFor, open_seal
 from saltern.system import atomic
 
 WAIT, STEP = 90.0, 0.5  # seconds to wait for a controller, and between two requests

@@ -26,7 +26,7 @@ from saltern.fleet.pillar.compile import PillarResult, PillarTask, engine_option
 from saltern.fleet.pillar.pool import CompilerPool
 from saltern.fleet.pillar.seal_purpose import purpose_of
 from saltern.fleet.protocol.messages import PillarAnswer, PillarRequest
-from saltern.fleet.protocol.sealed import SealedFor, seal
+from saltern.fleet.protocol.seal import SealedFor, seal
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.facts import facts_of
 from saltern.fleet.store.systems import NOT_ACCEPTED, System, is_accepted, system

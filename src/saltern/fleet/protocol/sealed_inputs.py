@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import DecodeError, json
 
 from saltern.fleet.protocol.keys import SealingKey
-from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
+from saltern.fleet.protocol.seal import SealBroken, SealedFor, open_seal
 
 SEALED, INPUTS = "__secret_inputs__", "pillar"  # arguments of a job; lists of jobs conceal the first
 

@@ -139,7 +139,9 @@ def _return(client: Client, call: RemoteCall, row: Row) -> SystemReturn:
     known: Row = {"exit_code": 0, "why": "", **row}
     if row["status"] in ANSWERED:
         try:
-            return return_of(call.function, client.jobs.returned(row["jid"], row["system"]), has_body=True)
+            return return_of(
+                call.function, client.jobs.system_return(row["jid"], row["system"]), has_body=True
+            )
         except ControllerError as problem:
             if problem.status != 404:  # it failed before it had an answer
                 raise

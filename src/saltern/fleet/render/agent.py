@@ -13,7 +13,7 @@ from saltern.fleet.protocol.envelope import Refused
 from saltern.fleet.protocol.ids import new_nonce
 from saltern.fleet.protocol.keys import SealingKey
 from saltern.fleet.protocol.messages import MESSAGES, RenderAnswer, RenderRequest
-from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal
+from saltern.fleet.protocol.seal import SealBroken, SealedFor, open_seal
 from saltern.fleet.render.wire import BadPack, pack, purpose_of, unpack
 
 LARGEST = MESSAGES["render"].limit - 16_384

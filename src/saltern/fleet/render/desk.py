@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from saltern.fleet.bus.repeat import is_set_within
 from saltern.fleet.protocol.messages import Job, RenderAnswer, RenderRequest
-from saltern.fleet.protocol.sealed import SealedFor, seal
+from saltern.fleet.protocol.seal import SealedFor, seal
 from saltern.fleet.render.pool import RenderPool
 from saltern.fleet.render.sessions import RunSessions, run_name
 from saltern.fleet.render.task import SESSION, RenderResult, RenderTask

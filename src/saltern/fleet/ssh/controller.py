@@ -71,9 +71,9 @@ class SshController:
     def returns(self, jid: str) -> Iterator[Row]:
         for system in list(self._rows.done):
             if self._rows.done[system].body:
-                yield self.returned(jid, system)
+                yield self.system_return(jid, system)
 
-    def returned(self, _jid: str, system: str) -> Row:
+    def system_return(self, _jid: str, system: str) -> Row:
         done = self._rows.done[system]
         packed = Body(encoding=done.encoding, size=done.size, parts=(done.body,))
         return {**self._rows.rows[system], "body": unpack_body(packed) if done.body else None}
@@ -84,7 +84,7 @@ class SshController:
         for drive in list(self._drives.values()):
             asyncio.run_coroutine_threadsafe(drive.cancel(hard=hard), self._loop)
 
-    def ended(self) -> list[str]:
+    def finished_hosts(self) -> list[str]:
         """The hosts that have reported the end of the job."""
         return [system for system, done in list(self._rows.done.items()) if done.body and not done.problem]
 

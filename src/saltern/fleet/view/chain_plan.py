@@ -13,7 +13,7 @@ from saltern.fleet.view.details import COMPARED, heading
 from saltern.fleet.view.groups import group_systems, without_name
 from saltern.fleet.view.words import count, moment, names, span
 from saltern.report.colours import painter
-from saltern.report.foreseen import Foreseen
+from saltern.report.forecast import Foreseen
 from saltern.report.nested import Nested
 from saltern.report.text import cut, safe_line
 

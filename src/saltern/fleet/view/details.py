@@ -13,7 +13,7 @@ from saltern.fleet.view.outcomes import ITSELF, Outcome
 from saltern.fleet.view.tables import align
 from saltern.fleet.view.words import count, names
 from saltern.report.colours import painter
-from saltern.report.foreseen import KEEP, Foreseen
+from saltern.report.forecast import KEEP, Foreseen
 from saltern.report.nested import Nested
 from saltern.report.text import safe_line
 

@@ -61,7 +61,7 @@ def _explain_undefined(
         why = str(shared["salt"].unknown(function))  # type: ignore[attr-defined]
         return "template-function", f"no function is called {function!r}", why
     if name and owner is shared.get("grains"):
-        names = owner.known() if hasattr(owner, "known") else []
+        names = owner.known_names() if hasattr(owner, "known_names") else []
         return (
             "template-undefined",
             f"there is no grain {name!r}",

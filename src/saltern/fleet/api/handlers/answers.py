@@ -12,7 +12,7 @@ from msgspec import Struct
 from saltern.fleet.api.call import Call
 from saltern.fleet.api.console_shapes import AnswerGroup, AnswersAnswer
 from saltern.fleet.api.problems import unknown
-from saltern.fleet.api.returned import inflate
+from saltern.fleet.api.returns import inflate
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.protocol.codec import BadMessage, check_depth
 from saltern.fleet.store import job_queries

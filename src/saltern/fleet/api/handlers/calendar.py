@@ -49,7 +49,7 @@ async def _calendar(
     call: Call[Any, None], one: store.StoredCalendar, begin: float, end: float
 ) -> CalendarRow:
     systems = await call.desk.fleet.resolve(one.target) if call.query.count else None
-    found = await call.ask(lambda: windows.compiled(one).intervals(begin, end))
+    found = await call.ask(lambda: windows.compile_calendar(one).intervals(begin, end))
     return CalendarRow(
         name=one.name,
         kind=one.kind,

@@ -26,11 +26,11 @@ from saltern.fleet.api.chain_shapes import (
     LegAnswer,
     MatrixAnswer,
 )
-from saltern.fleet.api.concealed import concealed
-from saltern.fleet.api.handlers.submit import permitted
+from saltern.fleet.api.handlers.submit import find_permission
 from saltern.fleet.api.pages import Page, PageQuery, decode_cursor, make_page
 from saltern.fleet.api.problems import unknown
 from saltern.fleet.api.route import NoQuery
+from saltern.fleet.api.secret_arguments import conceal_arguments
 from saltern.fleet.chains.control import Order
 from saltern.fleet.controller.chains import views
 from saltern.fleet.controller.chains.desk import NewRun
@@ -56,11 +56,13 @@ async def start_chain_run(call: Call[NoQuery, ChainRunBody]) -> ChainRunMade:
     inputs: dict[str, Any] = dict.fromkeys(body.inputs, MASK)  # with a plan, only secret inputs are given
     if not body.plan:
         inputs = await desk.show_inputs(body.chain, body.version, body.text, body.inputs)
-    shown = {**named, "inputs": concealed(inputs)}
+    shown = {**named, "inputs": conceal_arguments(inputs)}
     work = work_of(target, words, body.inputs, environment=body.environment, shown=shown)
 
     async def permit(systems: tuple[str, ...]) -> str:
-        return await permitted(call, Request(action="jobs.submit", function=FUNCTION, systems=systems), work)
+        return await find_permission(
+            call, Request(action="jobs.submit", function=FUNCTION, systems=systems), work
+        )
 
     made = await desk.start(call.who.name, ask, permit=permit)
     return convert(made, ChainRunMade, from_attributes=True)
@@ -71,14 +73,14 @@ async def list_chain_runs(call: Call[ChainRunsQuery, None]) -> Page[ChainRunList
     query = call.query
     before = decode_cursor(query.cursor, tuple[str])[0] if query.cursor else ""
     rows = await call.read(
-        views.listed, chain=query.chain, is_open=query.open, before=before, limit=query.limit + 1
+        views.list_runs, chain=query.chain, is_open=query.open, before=before, limit=query.limit + 1
     )
     return make_page(convert(rows, list[ChainRunListed]), query.limit, lambda one: (one.run,))
 
 
 async def get_chain_run(call: Call[NoQuery, None]) -> ChainRunShown:
     """One run: its waves, its gates and each of its systems."""
-    return convert(await _read(call, views.shown), ChainRunShown)
+    return convert(await _read(call, views.show_run), ChainRunShown)
 
 
 async def get_chain_matrix(call: Call[NoQuery, None]) -> MatrixAnswer:
@@ -122,7 +124,7 @@ async def order_chain_run(call: Call[NoQuery, ChainOrderBody]) -> ChainOrdered:
     request = Request(action="jobs.cancel", function=FUNCTION)
     if row["author"] != call.who.name or not in_scope(call.who.scopes, request):
         systems = tuple(leg["system"] for leg in await call.read(chain_runs.leg_rows, run))
-        await permitted(call, Request(action="jobs.cancel", function=FUNCTION, systems=systems), None)
+        await find_permission(call, Request(action="jobs.cancel", function=FUNCTION, systems=systems), None)
     order = Order(
         verb=body.verb,
         systems=tuple(body.systems),

@@ -8,7 +8,6 @@ from msgspec import convert
 from msgspec.structs import asdict, replace
 
 from saltern.fleet.api.call import Call
-from saltern.fleet.api.concealed import concealed
 from saltern.fleet.api.job_shapes import (
     JobAnswer,
     JobListed,
@@ -20,8 +19,9 @@ from saltern.fleet.api.job_shapes import (
 )
 from saltern.fleet.api.pages import Page, PageQuery, decode_cursor, make_page
 from saltern.fleet.api.problems import unknown
-from saltern.fleet.api.returned import make_return, returns_page
+from saltern.fleet.api.returns import make_return, returns_page
 from saltern.fleet.api.route import NoQuery
+from saltern.fleet.api.secret_arguments import conceal_arguments
 from saltern.fleet.store import job_queries, listings
 from saltern.fleet.store.job_queries import JobRow
 
@@ -46,7 +46,7 @@ async def get_job(call: Call[NoQuery, None]) -> JobAnswer:
     return JobAnswer(
         **asdict(row),
         args=job.args,
-        kwargs=concealed(job.kwargs),
+        kwargs=conceal_arguments(job.kwargs),
         test=job.test,
         changing=job.changing,
         environment=job.environment,

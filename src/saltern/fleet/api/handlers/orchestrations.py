@@ -9,7 +9,7 @@ from msgspec import convert
 
 from saltern.fleet.access.ports import Request
 from saltern.fleet.api.call import Call
-from saltern.fleet.api.handlers.submit import permitted
+from saltern.fleet.api.handlers.submit import find_permission
 from saltern.fleet.api.orchestration_shapes import OrchestrationBegan, OrchestrationBody, OrchestrationEnd
 from saltern.fleet.api.problems import ApiError, unknown
 from saltern.fleet.api.route import NoQuery
@@ -30,7 +30,7 @@ async def begin_orchestration(call: Call[NoQuery, OrchestrationBody]) -> Orchest
     if row is not None and (row.function != FUNCTION or row.user != call.who.name):
         what = f"the number {body.jid} belongs to another job"
         raise ApiError(409, Diagnostic(code="orchestration-known", what=what))
-    rule = await permitted(call, Request(action="jobs.submit", function=FUNCTION, test=body.test), None)
+    rule = await find_permission(call, Request(action="jobs.submit", function=FUNCTION, test=body.test), None)
     job = Job(
         jid=body.jid,
         function=FUNCTION,

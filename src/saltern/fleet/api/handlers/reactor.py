@@ -6,7 +6,6 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from saltern.fleet.api.call import Call
-from saltern.fleet.api.concealed import concealed
 from saltern.fleet.api.problems import ApiError
 from saltern.fleet.api.reactor_shapes import (
     EventBody,
@@ -23,6 +22,7 @@ from saltern.fleet.api.reactor_shapes import (
     WrongAnswer,
 )
 from saltern.fleet.api.route import NoQuery
+from saltern.fleet.api.secret_arguments import conceal_arguments
 from saltern.fleet.controller.sent_events import sent_event, store_sent
 from saltern.fleet.protocol.tags import RESERVED
 from saltern.fleet.store.reactions import last_reactions
@@ -72,7 +72,7 @@ async def test_rules(call: Call[NoQuery, EventBody]) -> ForeseenAnswer:
             function=one.function,
             target=one.target,
             args=one.args,
-            kwargs=concealed(one.kwargs),
+            kwargs=conceal_arguments(one.kwargs),
             systems=systems,
             refused=why,
         )

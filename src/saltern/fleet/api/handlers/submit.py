@@ -11,15 +11,15 @@ from saltern.fleet.access.approvals import Work, work_of
 from saltern.fleet.access.decide import in_scope
 from saltern.fleet.access.ports import Decision, Principal, Request, Verdict
 from saltern.fleet.api.call import Call
-from saltern.fleet.api.concealed import concealed
 from saltern.fleet.api.job_shapes import (
     CancelAnswer,
     CancelBody,
     SubmitAnswer,
     SubmitBody,
 )
-from saltern.fleet.api.problems import denied, unknown
+from saltern.fleet.api.problems import denial, unknown
 from saltern.fleet.api.route import NoQuery
+from saltern.fleet.api.secret_arguments import conceal_arguments
 from saltern.fleet.controller.submission import Submission, functions_of
 from saltern.fleet.store import audit, job_queries, listings
 from saltern.fleet.store.database import Database
@@ -34,7 +34,7 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
 
     async def permit(systems: tuple[str, ...]) -> str:
         requests = [_request(ask, function, systems) for function in functions_of(ask)]
-        rules = [await permitted(call, request, _work(ask)) for request in requests]
+        rules = [await find_permission(call, request, _work(ask)) for request in requests]
         return rules[0]
 
     made = await call.desk.fleet.submit(call.who, ask, permit=permit)
@@ -50,7 +50,7 @@ async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
     request = Request(action="jobs.cancel", function=row.function, test=work.job.test)
     if row.user != call.who.name or not in_scope(call.who.scopes, request):
         systems = tuple(one.system for one in await call.read(job_queries.targets, jid))
-        await permitted(call, replace(request, systems=systems), None)
+        await find_permission(call, replace(request, systems=systems), None)
     return CancelAnswer(systems=await call.desk.fleet.cancel(call.who, jid, hard=call.body.hard))
 
 
@@ -61,13 +61,13 @@ def _request(ask: Submission, function: str, systems: tuple[str, ...]) -> Reques
 def _work(ask: Submission) -> Work:
     """What the approvers see, and what the approval is bound to."""
     returners = {"ret": ask.returners, **ask.return_options} if ask.returners else {}
-    given = {"args": ask.args, "kwargs": concealed(ask.kwargs), "environment": ask.environment}
-    shown = {**given, **concealed(returners)}
+    given = {"args": ask.args, "kwargs": conceal_arguments(ask.kwargs), "environment": ask.environment}
+    shown = {**given, **conceal_arguments(returners)}
     words = {**ask.kwargs, "__ret__": returners} if returners else ask.kwargs
     return work_of(ask.target, ask.args, words, environment=ask.environment, tree=ask.tree, shown=shown)
 
 
-async def permitted(call: Call[NoQuery, Any], request: Request, work: Work | None) -> str:
+async def find_permission(call: Call[NoQuery, Any], request: Request, work: Work | None) -> str:
     """The rule that allows it; raises if none does."""
     access, match, now = call.desk.access, call.desk.fleet.match, call.desk.now()
     if work is None:
@@ -80,7 +80,7 @@ async def permitted(call: Call[NoQuery, Any], request: Request, work: Work | Non
             row = call.desk.refusals.row(call.who.name, _refusal(request, target, decision))
             if row is not None:
                 await call.ask(_audit_refusal, call.desk.fleet.database, call.who, request.action, row, now)
-        raise denied(call.who, request.action, decision)
+        raise denial(call.who, request.action, decision)
     return decision.rule
 
 

@@ -86,7 +86,7 @@ def _window(system: str, own: list[Calendar], now: float, query: WindowQuery) ->
 
 
 def _calendar(stored: StoredCalendar, now: float) -> CalendarAnswer:
-    calendar = windows.compiled(stored)
+    calendar = windows.compile_calendar(stored)
     as_allowed = Asked(name=stored.name, kind="allow", events=calendar.events)
     verdict = may_begin([as_allowed], now)
     return convert({**to_builtins(stored), "open": verdict.open, "next": verdict.next}, CalendarAnswer)

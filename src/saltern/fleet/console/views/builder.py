@@ -32,7 +32,7 @@ async def gather(visit: Visit) -> Data:
     draft = await visit.ask.send("POST", "/v1/draft-chain", {"text": text, "edits": edits})
     last = len([one for one in draft["actions"] if one["list"] == "actions"]) - 1 if edits else 0
     place = place_of(f"actions:{last}")
-    return await shown(visit.ask, draft, place, base=base, saved=text, note="", may=visit.me["may"])
+    return await draft_view(visit.ask, draft, place, base=base, saved=text, note="", may=visit.me["may"])
 
 
 async def _text(visit: Visit, name: str) -> tuple[str, int]:
@@ -58,7 +58,7 @@ def _from_elsewhere(given: str, text: str) -> list[Data]:
     return [{"verb": "add", "index": at, "action": action}]
 
 
-async def shown(
+async def draft_view(
     ask: Ask, draft: Data, place: tuple[str, int], *, base: int, saved: str, note: str, may: list[str]
 ) -> Data:
     """What the page shows of a draft, with one action chosen. ``may``: what its reader is allowed."""
@@ -98,12 +98,12 @@ def _lines(draft: Data, chosen: Data | None) -> list[Data]:
     wrong = {one["line"] for one in draft["problems"]}
     first, last = (chosen["first"], chosen["last"]) if chosen else (0, 0)
     return [
-        {"html": coloured(line), "cls": "bad" if n in wrong else "here" if first <= n <= last else ""}
+        {"html": colour_line(line), "cls": "bad" if n in wrong else "here" if first <= n <= last else ""}
         for n, line in enumerate(draft["text"].splitlines(), 1)
     ]
 
 
-def coloured(line: str) -> Markup:
+def colour_line(line: str) -> Markup:
     """A line of YAML with its key highlighted; everything is escaped."""
     text = safe(line)
     found = KEY.match(text)
@@ -172,7 +172,7 @@ async def draft_shown(ask: Ask, form: Form, draft: Data) -> Data:
     number = int(base) if base.isascii() and base.isdigit() and len(base) < 9 else 0
     place = _chosen_after(form, draft)
     may = (await ask.get("/v1/me"))["may"]
-    return await shown(
+    return await draft_view(
         ask,
         draft,
         place,

@@ -31,7 +31,7 @@ LONGEST = 100_000  # characters of an answer that a page shows
 # -- a line of text and its parts -------------------------------------------------------------------------
 
 
-def parsed(line: str) -> tuple[str, list[Any], Data]:
+def parse_command(line: str) -> tuple[str, list[Any], Data]:
     """``cmd.run 'openssl version' timeout=5`` → the function, its arguments and its keyword arguments.
 
     Values are read as YAML, as the command line does.
@@ -64,7 +64,7 @@ def value_of(text: str) -> Any:
     return found if plain or text[:1] in "[{" else text
 
 
-def spelled(function: str, args: list[Any], kwargs: Mapping[str, Any]) -> str:
+def spell_command(function: str, args: list[Any], kwargs: Mapping[str, Any]) -> str:
     """The same as a line."""
     words = [_word(one) for one in args]
     words += [f"{name}={_word(value)}" for name, value in kwargs.items()]
@@ -90,7 +90,7 @@ def as_action(function: str, args: list[Any]) -> Data | None:
 async def gather_command(visit: Visit) -> Data:
     """The form; with a target and a function, the systems that match and the decision of the policy."""
     target, line = (visit.query.get(key, "").strip() for key in ("target", "run"))
-    function, args, _ = parsed(line)
+    function, args, _ = parse_command(line)
     jobs = (await visit.ask.get("/v1/jobs", user=visit.me["name"], limit=50))["items"]
     found: Data = {
         "target": target,
@@ -157,7 +157,7 @@ async def job_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # n
     return {
         "job": job,
         "answers": answers,
-        "line": spelled(job["function"], job["args"], job["kwargs"]),
+        "line": spell_command(job["function"], job["args"], job["kwargs"]),
         "action": as_action(job["function"], job["args"]),
         "offers": job_offers(job),
         "has_topic_data": True,
@@ -182,7 +182,7 @@ def _dump(value: Any) -> str:
 
 
 def _submit(form: Form) -> Data:
-    function, args, kwargs = parsed(form.text("run"))
+    function, args, kwargs = parse_command(form.text("run"))
     body: Data = {"function": function, "target": form.text("target"), "args": args, "kwargs": kwargs}
     if form.is_on("test"):
         body["test"] = True
@@ -236,7 +236,7 @@ COMMAND_ACTS = (
         route="/v1/jobs",
         body=_submit,
         count=count_target,
-        danger=lambda form: parsed(form.text("run"))[0] in DOWN,
+        danger=lambda form: parse_command(form.text("run"))[0] in DOWN,
         then="/jobs/{jid}",
         did="It is sent",
     ),

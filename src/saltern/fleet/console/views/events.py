@@ -35,7 +35,7 @@ async def gather(visit: Visit) -> Data:
         "/v1/history/counts", tag=tag, system=system, since=since, until=until, parts=PARTS
     )
     return {
-        "events": [shown(one) for one in page["items"]],
+        "events": [event_row(one) for one in page["items"]],
         "next": page["next"],
         "counts": counts,
         "bars": bars(counts["counts"]),
@@ -58,7 +58,7 @@ def _hours(visit: Visit) -> str:
     return hours if hours in dict(SPANS) else "24"
 
 
-def shown(one: Data) -> Data:
+def event_row(one: Data) -> Data:
     """An event as a row: an icon, its subject, a link, and its data as text."""
     icon = next((icon for prefix, icon in ICONS if one["tag"].startswith(prefix)), "i-clock")
     return {**one, "icon": icon, "link": link(one), "text": data_line(one["data"], 200)}

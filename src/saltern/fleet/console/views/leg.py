@@ -9,7 +9,7 @@ from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import clock, mark, plain, span
 from saltern.fleet.console.row import Data, Visit
 from saltern.fleet.console.views.offers import OVER, buttons, leg_offers
-from saltern.fleet.console.views.output import printed
+from saltern.fleet.console.views.output import step_output
 from saltern.fleet.console.views.runs import RUN
 
 DARK = ("rebooting", "updating")
@@ -21,7 +21,7 @@ async def gather(visit: Visit) -> Data:
     steps = data["leg"]["steps"]
     wanted = visit.query.get("step", "")
     chosen = next((one for one in steps if one["action"] == wanted), None) or worst(steps)
-    shown = {"step": chosen, "lines": await printed(visit, data["leg"], chosen)}
+    shown = {"step": chosen, "lines": await step_output(visit, data["leg"], chosen)}
     offers = leg_offers(data["leg"], chosen["action"] if chosen else "")
     return {**data, **shown, "buttons": buttons(offers, visit), "has_topic_data": True}
 
@@ -40,7 +40,7 @@ async def gather_topic(ask: Ask, names: Mapping[str, str], now: float) -> Data:
         "failed_at": failed_at(leg),
         "offers": leg_offers(leg),
         "line": timeline(leg, events, now),
-        "events": [{**one, "said": said(one)} for one in events],
+        "events": [{**one, "said": describe_change(one)} for one in events],
     }
 
 
@@ -52,7 +52,7 @@ def failed_at(leg: Data) -> str:
     return str(next((one["action"] for one in leg["steps"] if one["status"] in bad), ""))
 
 
-def said(event: Data) -> str:
+def describe_change(event: Data) -> str:
     """A change of a leg in words: its new status, or that its system left or came back."""
     status, before = str(event.get("status", "")), str(event.get("before", ""))
     if event.get("away"):

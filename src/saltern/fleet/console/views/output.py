@@ -16,10 +16,10 @@ async def gather_output(visit: Visit) -> Data:
     wanted = visit.query.get("step", "")
     steps = leg["steps"]
     step = next((one for one in steps if one["action"] == wanted), steps[0] if steps else None)
-    return {"leg": leg, "step": step, "lines": await printed(visit, leg, step)}
+    return {"leg": leg, "step": step, "lines": await step_output(visit, leg, step)}
 
 
-async def printed(visit: Visit, leg: Data, step: Data | None) -> Data:
+async def step_output(visit: Visit, leg: Data, step: Data | None) -> Data:
     """The output of an attempt of a step, by default the newest, as the address selects: its end, the lines
     before one, or the lines found; its comment, if no output is stored.
     """

@@ -9,7 +9,7 @@ from saltern.fleet.console.ask import Ask
 from saltern.fleet.console.format import count, moment
 from saltern.fleet.console.row import Data, Visit
 from saltern.fleet.console.views.causes import over_runs, with_changes
-from saltern.fleet.console.views.runs import listed
+from saltern.fleet.console.views.runs import list_row
 
 DAY = 86_400.0
 HOURS = 12
@@ -34,7 +34,7 @@ async def gather_topic(ask: Ask, _names: Mapping[str, str], now: float) -> Data:
     return {
         "causes": causes,
         "glance": glance,
-        "runs": [listed(one, now) for one in runs],
+        "runs": [list_row(one, now) for one in runs],
         "last": last_failure(recent),
         "inbox": inbox,
         "changes": await _changes(ask, now, recent, trees),

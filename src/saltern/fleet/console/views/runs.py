@@ -38,7 +38,7 @@ async def gather_list(visit: Visit) -> Data:
     ids = {one["run"] for one in opened}
     rows = [*opened, *(one for one in page["items"] if one["run"] not in ids and (first or one["ended"]))]
     found = {
-        "rows": [listed(one, visit.now) for one in rows],
+        "rows": [list_row(one, visit.now) for one in rows],
         "next": page["next"],
         "only": only,
         "causes": await _cause_numbers(visit.ask) if any(_has_bad(one["legs"]) for one in rows) else {},
@@ -54,7 +54,7 @@ async def _cause_numbers(ask: Ask) -> Mapping[str, int]:
     return Counter(one["run"] for one in found["items"])
 
 
-def listed(run: Data, now: float) -> Data:
+def list_row(run: Data, now: float) -> Data:
     """A run as a row of a list."""
     legs: dict[str, int] = run["legs"]
     total = sum(legs.values())
@@ -65,11 +65,11 @@ def listed(run: Data, now: float) -> Data:
         "done": done,
         "need": sum(legs.get(one, 0) for one in NEEDS) if run["status"] not in ENDS else 0,
         "took": span((run["ended"] or now) - run["created"]),
-        "at_work": working(legs),
+        "at_work": count_working(legs),
     }
 
 
-def working(legs: Mapping[str, int]) -> int:
+def count_working(legs: Mapping[str, int]) -> int:
     """The systems that have their plan, and go through it also without the controller."""
     return sum(legs.get(one, 0) for one in WORKING)
 
@@ -133,7 +133,7 @@ def run_data(shapes: Data, causes: Data, now: float, *, each: list[Data] | None 
         "narrow": len(shapes["actions"]) > WIDE,
         "segments": segments(shapes["actions"]),
         "offers": run_offers(shapes),
-        "at_work": working(legs),
+        "at_work": count_working(legs),
     }
 
 

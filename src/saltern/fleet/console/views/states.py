@@ -25,7 +25,7 @@ async def gather(visit: Visit) -> Data:
         "rows": rows,
         "jid": jid,
         "system": system,
-        "counts": counted(rows),
+        "counts": count_words(rows),
         "action": as_action(job["function"], job["args"]),
     }
 
@@ -80,7 +80,7 @@ def _seconds(duration: object) -> float | None:
     return duration / 1000 if isinstance(duration, (int, float)) else None
 
 
-def counted(rows: list[Data]) -> dict[str, int]:
+def count_words(rows: list[Data]) -> dict[str, int]:
     found: dict[str, int] = {}
     for one in rows:
         found[one["word"]] = found.get(one["word"], 0) + 1

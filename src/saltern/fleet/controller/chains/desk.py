@@ -15,7 +15,7 @@ from saltern.fleet.chains.plans import SystemPlan, plan_digest
 from saltern.fleet.chains.rollout import Rollout, gates_of
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.chains import gates, records, revisions
-from saltern.fleet.controller.chains.compiled import (
+from saltern.fleet.controller.chains.compiler import (
     Asked,
     Compiled,
     Permit,
@@ -99,12 +99,12 @@ class ChainDesk:
         source = found.source
         run = await lay_out(self._seams, ask.rollout, source.sha256, plans, self._now())
         digest = plan_digest(source.sha256, plans, to_builtins(ask.rollout), found.shown_inputs)
-        ask = replace(ask, inputs=self._seams.vault.closed(found.chain.inputs, found.chain.values))
+        ask = replace(ask, inputs=self._seams.vault.seal_values(found.chain.inputs, found.chain.values))
         return Made(ask=ask, source=source, plans=plans, run=run, digest=digest)
 
     def keep_inputs(self, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The inputs of a chain in the form in which they are stored."""
-        return self._seams.vault.closed(declared_inputs(text), given)
+        return self._seams.vault.seal_values(declared_inputs(text), given)
 
     async def show_inputs(
         self, chain: str, version: int | None, text: str, given: Mapping[str, Any]
@@ -180,7 +180,7 @@ def _write_run(connection: Connection, made: Made, *, who: str, rule: str, tree:
         chain_runs.lock_tokens(connection, who)  # both may be sent at once
         if known := _find(connection, who, ask.client_token):
             return known
-    chain, number = made.source.stored(connection, who, now)
+    chain, number = made.source.store(connection, who, now)
     run = _with_history(connection, run, chain)
     row = {
         **records.run_values(run),

@@ -11,7 +11,7 @@ from saltern.chains.document import read_chain
 from saltern.chains.inputs import MASK
 from saltern.fleet.chains.saved_plan import Present, SavedPlan, find_moves, refuse_moved
 from saltern.fleet.controller.calls import Calls
-from saltern.fleet.controller.chains.compiled import Asked, Compiled, Permit, Seams, compile_for, lay_out
+from saltern.fleet.controller.chains.compiler import Asked, Compiled, Permit, Seams, compile_for, lay_out
 from saltern.fleet.controller.chains.plan_seal import Seal
 from saltern.fleet.controller.chains.versions import Source, source_of
 from saltern.fleet.controller.submission import LONGEST_EXPRESSION, Submission, Submitted
@@ -107,7 +107,7 @@ class PlanDesk:
             what = f"the plan {name} is not ready: its dry run is not over"
             fix = f"`saltern chain plan show {name}` shows it when it is"
             raise OperationError(Diagnostic(code="chain-plan-open", what=what, fix=fix))
-        plan = self._seal.opened(row)
+        plan = self._seal.open_plan(row)
         return Kept(id=row["id"], sha256=row["sha256"], plan=plan)
 
     async def check(self, kept: Kept, secrets: Mapping[str, Any]) -> Compiled:
@@ -175,7 +175,7 @@ def _chain_of(connection: Connection, plan: str) -> str:
 
 def _write_plan(connection: Connection, source: Source, row: dict[str, Any], request: dict[str, Any]) -> None:
     who, now = str(row["author"]), float(row["created"])
-    chain, number = source.stored(connection, who, now)
+    chain, number = source.store(connection, who, now)
     body = json.encode({"request": {**request, "version_sha256": source.sha256}})
     chain_plans.add_plan(connection, {**row, "chain": chain, "version": number, "body": body})
     detail = {"plan": row["id"], "chain": source.name, "version": number, "target": row["target"]}

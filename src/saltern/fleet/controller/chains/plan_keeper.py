@@ -79,7 +79,7 @@ class PlanKeeper:
     def _close(self, connection: Connection, row: Row, now: float) -> None:
         """In the thread of the database."""
         plan, expected = made_plan(connection, row)
-        if chain_plans.seal_plan(connection, row["id"], self._seal.closed(plan, expected)):
+        if chain_plans.seal_plan(connection, row["id"], self._seal.seal_plan(plan, expected)):
             data = {"plan": row["id"], "chain": plan.chain, "systems": len(plan.systems)}
             tag = f"saltern/chain-plan/{row['id']}"
             store_events(connection, [NewEvent(tag=tag, data=data, at=now)])
@@ -88,10 +88,10 @@ class PlanKeeper:
 def _ready(connection: Connection) -> tuple[bool, list[Row]]:
     """Whether there are open plans, and those whose job is over everywhere, or gone."""
     rows = chain_plans.open_plans(connection)
-    return bool(rows), [row for row in rows if not waiting(connection, row["id"])]
+    return bool(rows), [row for row in rows if not unfinished_systems(connection, row["id"])]
 
 
-def waiting(connection: Connection, plan: str) -> list[str]:
+def unfinished_systems(connection: Connection, plan: str) -> list[str]:
     """The systems whose dry run is not over."""
     return [one.system for one in job_queries.targets(connection, plan) if one.status not in ENDS]
 

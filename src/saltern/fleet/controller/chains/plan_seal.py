@@ -21,7 +21,7 @@ class Seal(Struct, frozen=True):
     issuer: Issuer
     roots: tuple[bytes, ...]
 
-    def closed(self, plan: SavedPlan, estimate: object) -> dict[str, Any]:
+    def seal_plan(self, plan: SavedPlan, estimate: object) -> dict[str, Any]:
         """The values of the row of a newly sealed plan."""
         signature = self.issuer.key.sign(SIGNED + canonical(plan))
         body = {
@@ -35,7 +35,7 @@ class Seal(Struct, frozen=True):
         }
         return {"sha256": digest(plan), "facts": facts_digest(plan), "body": json.encode(body)}
 
-    def opened(self, row: Mapping[str, Any]) -> SavedPlan:
+    def open_plan(self, row: Mapping[str, Any]) -> SavedPlan:
         """The plan, if its seal is valid; raises ``OperationError`` if it was changed since."""
         body = json.decode(row["body"])
         plan = convert(body["plan"], SavedPlan)

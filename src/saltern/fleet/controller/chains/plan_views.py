@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import json
 
 from saltern.fleet.controller.chains.plan_desk import find_row
-from saltern.fleet.controller.chains.plan_keeper import waiting
+from saltern.fleet.controller.chains.plan_keeper import unfinished_systems
 from saltern.fleet.controller.chains.plan_seal import signer_of
 from saltern.fleet.store import chain_plans
 from saltern.fleet.store.chains import chain_named
@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 SAME = ("sha256", "version", "target", "author", "created")
 
 
-def listed(connection: Connection, *, chain: str, before: str, limit: int) -> list[dict[str, Any]]:
+def list_plans(connection: Connection, *, chain: str, before: str, limit: int) -> list[dict[str, Any]]:
     """Plans, the newest first."""
     known = chain_named(connection, chain) if chain else None
     if chain and known is None:
@@ -37,7 +37,7 @@ def _head(connection: Connection, row: Row) -> dict[str, Any]:
     }
 
 
-def shown(connection: Connection, name: str) -> dict[str, Any]:
+def show_plan(connection: Connection, name: str) -> dict[str, Any]:
     """One plan with what each system would do; raises if there is none."""
     row = find_row(connection, name)
     body = json.decode(row["body"])
@@ -66,4 +66,4 @@ def _ready(body: Row) -> dict[str, Any]:
 def _open(connection: Connection, row: Row, body: Row) -> dict[str, Any]:
     nothing: dict[str, Any] = {"systems": [], "unplanned": {}, "estimate": {}, "signer": ""}
     asked = {name: body["request"][name] for name in ASKED}
-    return {**asked, **nothing, "waiting": waiting(connection, row["id"])}
+    return {**asked, **nothing, "waiting": unfinished_systems(connection, row["id"])}

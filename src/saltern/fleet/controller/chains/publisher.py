@@ -76,7 +76,7 @@ class Publisher:
     async def publish(self, hold: Hold) -> int:
         """Send all orders that wait; return the number of jobs that were made."""
         number = 0
-        for group in grouped(await self._calls.read(unsent_orders)):
+        for group in group_orders(await self._calls.read(unsent_orders)):
             sent = await hold.write(self._make, group, self._now())
             await self._dispatcher.push(sent.jid, sent.systems, sent.envelope)
             number += 1
@@ -112,7 +112,7 @@ class Publisher:
         return Sent(job.jid, systems, envelope)
 
 
-def grouped(orders: Iterable[Unsent]) -> Iterator[Group]:
+def group_orders(orders: Iterable[Unsent]) -> Iterator[Group]:
     """Group equal orders; the orders of one leg keep their sequence."""
     groups: dict[tuple[str, int, str, str, bytes, int], list[Unsent]] = {}
     for one in orders:
@@ -127,7 +127,7 @@ def _job(connection: Connection, group: Group, row: Any, jid: str, vault: Vault)
     version = version_of(connection, row["chain"], row["version"])
     assert version is not None
     body = json.decode(group.body)
-    inputs = vault.opened(inputs_of(connection, row, group.revision))
+    inputs = vault.open_values(inputs_of(connection, row, group.revision))
     specs = read_chain(version.text, f"{row['chain']}.yaml").inputs
     systems = [one.system for one in group.orders]
     kwargs = {

@@ -48,13 +48,13 @@ def propose(
     if not legs:
         what = f"run {run} has no system with actions left that do not run now"
         raise OperationError(Diagnostic(code="chain-order", what=what, fix=f"saltern chain show {run}"))
-    inputs = {**vault.opened(inputs_of(connection, row)), **order.inputs}
+    inputs = {**vault.open_values(inputs_of(connection, row)), **order.inputs}
     revised = _revise(connection, row, state, inputs)
     number = chain_revisions.next_number(connection, run)
     new = {
         "run": run,
         "number": number,
-        "inputs": json.encode(vault.closed(revised.chain.inputs, revised.chain.values)),
+        "inputs": json.encode(vault.seal_values(revised.chain.inputs, revised.chain.values)),
         "plan_sha256": revised.digest,
         "legs": json.encode({leg.id: revised.legs[leg.system] for leg in legs}),
         "order": json.encode(replace(order, inputs={})),
@@ -130,7 +130,7 @@ def close(connection: Connection, run: str, gate: str, *, approved: bool, expire
     chain_revisions.set_status(connection, run, number, status)
 
 
-def shown(connection: Connection, row: Row, chain: Chain) -> list[dict[str, Any]]:
+def list_revisions(connection: Connection, row: Row, chain: Chain) -> list[dict[str, Any]]:
     """The revisions of a run as people see them."""
     same = ("number", "status", "author", "at", "plan_sha256")
     return [

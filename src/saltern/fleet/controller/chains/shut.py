@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from saltern.fleet.calendars.windows import Calendar, may_begin
 from saltern.fleet.chains.events import Windows
-from saltern.fleet.controller.windows import Match, calendars_for, compiled
+from saltern.fleet.controller.windows import Match, calendars_for, compile_calendar
 from saltern.fleet.store.calendars import StoredCalendar, list_calendars
 from saltern.fleet.store.chain_runs import open_deadlines, unfinished_systems
 from saltern.fleet.store.database import Connection
@@ -66,7 +66,7 @@ class WindowWatch:
         self, stored: Sequence[StoredCalendar], systems: list[str], now: float
     ) -> dict[str, Verdict]:
         """The current verdict of its calendars for each system."""
-        self._compiled = {one: self._compiled.get(one) or compiled(one) for one in stored}
+        self._compiled = {one: self._compiled.get(one) or compile_calendar(one) for one in stored}
         of_system = calendars_for(stored, systems, self._match, self._compiled.__getitem__)
         known: dict[tuple[str, ...], Verdict] = {}
         found: dict[str, Verdict] = {}

@@ -14,7 +14,7 @@ from msgspec import DecodeError, json
 
 from saltern.chains.inputs import Input, secret_names
 from saltern.fleet.protocol.keys import SealingKey
-from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal, seal
+from saltern.fleet.protocol.seal import SealBroken, SealedFor, open_seal, seal
 from saltern.fleet.protocol.sealed_inputs import INPUTS, SEALED, bound_to, open_arguments, read_box
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.systems import sealing_keys
@@ -38,7 +38,7 @@ class Vault:
 
     # -- in the database -----------------------------------------------------------------------------------
 
-    def closed(self, specs: Specs, values: Mapping[str, Any]) -> dict[str, Any]:
+    def seal_values(self, specs: Specs, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values for storage, with secret inputs sealed."""
         hidden = {name for name in secret_names(specs) if name in values}
         return {name: self._seal_value(name, one) if name in hidden else one for name, one in values.items()}
@@ -46,7 +46,7 @@ class Vault:
     def _seal_value(self, name: str, value: object) -> dict[str, str]:
         return {MARK: _text(seal(json.encode(value), self._key.public, self._seal_purpose(name)))}
 
-    def opened(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def open_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The stored values, unsealed; ``OperationError`` if the key has changed since."""
         return {name: self._open_value(name, one) if is_sealed(one) else one for name, one in values.items()}
 

@@ -23,7 +23,7 @@ class Source(Struct, frozen=True, kw_only=True):
     chain: str = ""
     number: int = 0
 
-    def stored(self, connection: Connection, who: str, now: float) -> tuple[str, int]:
+    def store(self, connection: Connection, who: str, now: float) -> tuple[str, int]:
         """The chain and the version with this text, created if there are none."""
         if self.chain:
             return self.chain, self.number

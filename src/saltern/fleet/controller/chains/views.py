@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 _DONE = {"changed", *(one.value for one in GOOD)}
 
 
-def listed(
+def list_runs(
     connection: Connection, *, chain: str, is_open: bool, before: str, limit: int
 ) -> list[dict[str, Any]]:
     """Runs, the newest first."""
@@ -69,7 +69,7 @@ def _head(row: Row, name: str) -> dict[str, Any]:
     return {"run": row["id"], "chain": name, **{key: row[key] for key in same}}
 
 
-def shown(connection: Connection, run: str) -> dict[str, Any] | None:
+def show_run(connection: Connection, run: str) -> dict[str, Any] | None:
     """One run with its waves, gates and legs."""
     row = chain_runs.run_row(connection, run)
     if row is None:
@@ -84,7 +84,7 @@ def shown(connection: Connection, run: str) -> dict[str, Any] | None:
         "why": why(row, waves, gates, legs),
         "plan_sha256": row["plan_sha256"],
         "inputs": mask_values(chain.inputs, revisions.inputs_of(connection, row)),
-        "revisions": revisions.shown(connection, row, chain),
+        "revisions": revisions.list_revisions(connection, row, chain),
         "strategy": json.decode(row["strategy"]),
         "waves": waves,
         "gates": gates,

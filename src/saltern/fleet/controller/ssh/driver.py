@@ -31,7 +31,7 @@ from saltern.fleet.controller.ssh.returns import is_unbegun, returns_of
 from saltern.fleet.files.problems import NotFetched
 from saltern.fleet.protocol.codec import BadMessage, decode
 from saltern.fleet.protocol.messages import Records
-from saltern.fleet.protocol.sealed import SealBroken
+from saltern.fleet.protocol.seal import SealBroken
 from saltern.fleet.protocol.verbs import DEPLOY
 from saltern.fleet.ssh.drive import Done, Drive, Reach, Work
 from saltern.fleet.ssh.pillar import HostPillar, of_roster

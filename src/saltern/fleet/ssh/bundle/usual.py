@@ -57,7 +57,7 @@ USUAL: dict[str, str] = {
         "answers barriers chunk_runner decide execute interrupted_states loop post_call progress "
         "run_shared scope slots substates"
     ),
-    "saltern.sources": "agent_socket published roots stub text_file tree walk",
+    "saltern.sources": "agent_socket published_tree roots stub text_file tree walk",
     "saltern.system": (
         "atomic boot clock effects environ faults files host keeper keeper_client keeper_process "
         "lean_msgspec ledger leftovers live lock log long_sockets maker mark output output_limits "

@@ -151,7 +151,7 @@ class Server:
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """The answer to a worker's request: from this host if possible, else from the caller."""
         if question.get("ask") == "paused":
-            pause = JobFolder(os.path.join(self._own, "jobs", str(question["jid"]))).paused()
+            pause = JobFolder(os.path.join(self._own, "jobs", str(question["jid"]))).read_pause()
             self._caller.send({"is": "paused", "kind": pause.kind, "seconds": pause.seconds})
             return {}
         if question.get("ask") == "pillar" and self._pillar is not None:

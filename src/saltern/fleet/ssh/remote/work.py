@@ -62,7 +62,7 @@ def _is_ours(folder: JobFolder, task: Task) -> bool:
 
     Two sessions may find a job without a worker at the same time, and only one of them may touch its files.
     """
-    return folder.lock.hold() and folder.outcome() is None and folder.begun() < task.attempt
+    return folder.lock.hold() and folder.outcome() is None and folder.last_attempt() < task.attempt
 
 
 def _keep_errors(folder: JobFolder) -> None:
@@ -75,7 +75,7 @@ def next_attempt(folder: JobFolder) -> Task | None:
     """The task with which a job continues whose worker left no outcome; None if it must not be repeated."""
     task = folder.read_task()
     verb = verb_of(task.function, test=task.test)
-    if verb.on_interrupt == "report" and folder.begun():
+    if verb.on_interrupt == "report" and folder.last_attempt():
         return None
     if task.attempt >= MOST_ATTEMPTS:
         return None

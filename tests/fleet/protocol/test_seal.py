@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.fleet.protocol.examples import FLEET, SEALING
 
 from saltern.fleet.protocol.keys import SealingKey, SigningKey, fingerprint
-from saltern.fleet.protocol.sealed import SealBroken, SealedFor, open_seal, seal
+from saltern.fleet.protocol.seal import SealBroken, SealedFor, open_seal, seal
 
 BOUND = SealedFor(fleet=FLEET, system="web1", purpose="pillar")
 RECORDED = bytes.fromhex(

@@ -43,12 +43,12 @@ def _with_bodies(
     for first in range(0, len(rows), AT_ONCE):
         systems = [row.system for row in rows[first : first + AT_ONCE]]
         sizes |= job_queries.body_sizes(connection, jid, systems)
-    for group in grouped(rows, lambda row: sizes.get(row.system, 0)):
+    for group in split_by_size(rows, lambda row: sizes.get(row.system, 0)):
         packed = job_queries.bodies(connection, jid, [row.system for row in group])
         yield from ((row, packed.get(row.system)) for row in group)
 
 
-def grouped(rows: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+def split_by_size(rows: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T]]:
     """Split into groups in order, each up to a number of bytes; a larger item is a group of its own."""
     group: list[T] = []
     total = 0
@@ -65,14 +65,14 @@ def grouped(rows: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T]]:
 def make_return(connection: Any, row: TargetRow) -> ReturnAnswer | None:
     """What a system returned for a job; None until all parts have arrived."""
     packed = job_queries.body(connection, row.jid, row.system)
-    return ReturnAnswer(**asdict(row), body=unpacked(*packed)) if packed is not None else None
+    return ReturnAnswer(**asdict(row), body=unpack_value(*packed)) if packed is not None else None
 
 
 def _bare(row: TargetRow) -> ReturnAnswer:
     return ReturnAnswer(**asdict(row), body=None)
 
 
-def unpacked(encoding: str, data: bytes, limit: int = MAX_BODY) -> object:
+def unpack_value(encoding: str, data: bytes, limit: int = MAX_BODY) -> object:
     """The value of a body; if it cannot be read, a text that says so."""
     whole, problem = inflate(encoding, data, limit)
     return problem or _value(whole)

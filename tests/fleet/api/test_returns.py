@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from sqlalchemy import event
 from tests.fleet.api.kit import add_job, add_return, make_database
 
-from saltern.fleet.api.returned import AT_ONCE, GROUP_BYTES, grouped, returns_page
+from saltern.fleet.api.returns import AT_ONCE, GROUP_BYTES, returns_page, split_by_size
 from saltern.fleet.protocol.messages import Return
 from saltern.fleet.store.jobs import store_returns
 
 
 @given(st.lists(st.integers(0, 2 * GROUP_BYTES)))
 def test_groups_keep_the_order_and_no_group_is_large(sizes: list[int]) -> None:
-    groups = list(grouped(sizes, lambda size: size))
+    groups = list(split_by_size(sizes, lambda size: size))
     assert [size for group in groups for size in group] == sizes
     for group in groups:
         assert len(group) == 1 or (sum(group) <= GROUP_BYTES and len(group) <= AT_ONCE)
@@ -24,7 +24,7 @@ def test_groups_keep_the_order_and_no_group_is_large(sizes: list[int]) -> None:
 
 @given(st.integers(0, 3 * AT_ONCE))
 def test_small_returns_make_few_groups(number: int) -> None:
-    assert len(list(grouped([1] * number, lambda size: size))) == -(-number // AT_ONCE)
+    assert len(list(split_by_size([1] * number, lambda size: size))) == -(-number // AT_ONCE)
 
 
 def test_a_page_has_whole_bodies_by_system_and_few_queries(tmp_path: Path) -> None:

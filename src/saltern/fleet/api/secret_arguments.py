@@ -10,7 +10,7 @@ WHOLE = frozenset({"pillar", "pillar_override", "env", "environ"})  # what is be
 _SECRET = re.compile(r"passw|passphrase|secret|token|credential|private|api_?key|auth", re.IGNORECASE)
 
 
-def concealed(arguments: Mapping[str, object]) -> dict[str, object]:
+def conceal_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
     """The same arguments with the secret values replaced, at any depth."""
     return {name: HIDDEN if is_secret(name) else _inside(value) for name, value in arguments.items()}
 
@@ -21,5 +21,5 @@ def is_secret(name: str) -> bool:
 
 def _inside(value: object) -> object:
     if isinstance(value, Mapping):
-        return concealed({str(name): one for name, one in value.items()})
+        return conceal_arguments({str(name): one for name, one in value.items()})
     return [_inside(one) for one in value] if isinstance(value, list) else value
