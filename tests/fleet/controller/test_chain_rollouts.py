@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec import json
 from tests.fleet.controller.chain_kit import leg_agent, legs, on_bench, rounds, start, status
@@ -20,7 +22,7 @@ actions:
 """
 
 
-def shown(bench: Bench, run: str) -> dict[str, object]:
+def shown(bench: Bench, run: str) -> dict[str, Any]:
     with bench.database.read() as connection:
         found = views.show_run(connection, run)
     assert found is not None
