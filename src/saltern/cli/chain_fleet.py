@@ -310,14 +310,14 @@ def _vote(args: SimpleNamespace, client: Client) -> int:
         run,
         gate,
         approves=args.verb == "approve",
-        plan_sha256=_reviewed(args.plan, opened.get(gate, shown)["plan_sha256"]),
+        plan_sha256=_reviewed_digest(args.plan, opened.get(gate, shown)["plan_sha256"]),
         reason=args.reason or "",
     )
     print(f"gate {voted['gate']}: {voted['status']}")
     return exits.OK
 
 
-def _reviewed(given: str | None, digest: str) -> str:
+def _reviewed_digest(given: str | None, digest: str) -> str:
     """The digest of the reviewed plan, which may be given by at least its first 8 characters."""
     if given and not (len(given) >= SHORT and digest.startswith(given)):
         what = f"the vote is for another plan: that of the run is {digest}"
