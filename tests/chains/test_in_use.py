@@ -69,6 +69,7 @@ def test_a_command_that_is_ended_leaves_a_process_with_the_reboot(tmp_path: Path
     assert process.returncode == 6
     until(lambda: bench.statuses()["r"] == "failed")
     until(lambda: Legs(bench.settings).lock.holder() == "")
+    assert rows(bench)["r"]["took"] > 2, "the time that it was waited for"
 
 
 def test_while_the_machine_reboots_the_action_runs(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ class Replay:
             return False
         self._scope.shared.listing.extend(known.steps)
         result = crossed_result(known.result, crossing)
-        self._runner.conclude(index, result, self._restart_clock(known.started), list(known.steps))
+        restart = self._rewind_clock if crossing.why else self._restart_clock
+        self._runner.conclude(index, result, restart(known.started), list(known.steps))
         return True
 
     def _recover(self, index: int, known: KnownChunk) -> bool:
@@ -108,6 +109,11 @@ class Replay:
 
     def _restart_clock(self, started: Begun) -> Begun:
         return Begun(started.number, started.started, self._scope.shared.clock.tick())
+
+    def _rewind_clock(self, started: Begun) -> Begun:
+        """Count the time since the call: a barrier that is not reached was waited for."""
+        clock = self._scope.shared.clock
+        return Begun(started.number, started.started, clock.tick() - max(0.0, clock.now() - started.started))
 
     def _is_lost(self, index: int, known: KnownChunk) -> bool:
         """True if a test call finds that a power loss has undone what it did.
