@@ -6,6 +6,8 @@ import threading
 from collections.abc import Collection
 
 import pytest
+from msgspec import json
+from sqlalchemy import select
 from tests.fleet.access.test_accounts import NOW, code
 
 from saltern.fleet.access.approvals import LIFE, Work, work_of
@@ -13,6 +15,7 @@ from saltern.fleet.access.ports import Decision, Principal, Request, Verdict
 from saltern.fleet.access.service import Access
 from saltern.fleet.store import audit
 from saltern.fleet.store.database import Database
+from saltern.fleet.store.tables import EVENTS
 from saltern.language.diagnostics import OperationError
 
 ANNA = Principal(name="anna", roles=("operator",))
@@ -63,6 +66,16 @@ def test_what_needs_approval_is_asked_for_once_and_then_runs_once(access: Access
     assert allowed.allowed and allowed.rule == f"prod (request {id_}, approved by joe, eve)"
     assert ask(access).verdict is Verdict.NEEDS_APPROVAL
     assert the_request(access) != id_
+
+
+def test_requests_and_votes_are_events_without_arguments(access: Access, database: Database) -> None:
+    ask(access, asked=work("hunter2"))
+    id_ = approve(access, JOE, EVE)
+    with database.read() as connection:
+        rows = connection.execute(select(EVENTS.c.tag, EVENTS.c.data).order_by(EVENTS.c.number)).all()
+    assert [one.tag for one in rows] == [f"saltern/approval/{id_}"] * 3
+    assert [json.decode(one.data)["status"] for one in rows] == ["open", "open", "approved"]
+    assert "hunter2" not in str(rows)
 
 
 def test_an_approval_is_for_exactly_what_was_asked_for(access: Access) -> None:

@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Locator, Page, expect
 from tests.fleet.api.kit import Running, add_chain_run
+from tests.fleet.api.test_permission import POLICY
 from tests.fleet.console.data import demo
 from tests.fleet.console.kit import PASSWORD, Browser, running_console
 from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
@@ -166,6 +167,27 @@ def test_a_voter_is_told_that_a_gate_was_decided_meanwhile(page: Page, console: 
     assert Axe().run(page).response["violations"] == []
     page.locator("#changed button").click()
     expect(page.locator("h1 + *")).to_contain_text("approved, 1 of 1")
+
+
+def test_a_request_is_counted_at_once_and_its_page_says_that_it_was_decided(
+    page: Page, console: Running
+) -> None:
+    console.client().policy.set(POLICY)
+    operator, other = Browser(console), Browser(console)
+    operator.sign_in("operator")
+    other.sign_in("admin")
+    enter(page, console, "/inbox", "approver")
+    ask = {"run": "state.apply web", "target": LEG, "count": "1"}
+    before = page.locator("#part-inbox-count").inner_text()
+    operator.act("/account", "/command/run", ask)
+    expect(page.locator("#part-inbox-count")).to_contain_text(str(int(before or 0) + 1))
+    (one,) = console.client().approvals.list()
+    where = f"/inbox/request/{one['id']}"
+    page.goto(page.url.partition("/inbox")[0] + where)
+    expect(page.locator(".live")).to_have_attribute("data-state", "live")
+    expect(page.locator("#changed")).to_be_hidden()
+    assert other.act(where, f"{where}/approve", {"count": "1"}).status == 303
+    expect(page.locator("#changed")).to_contain_text("it has changed: show it")
 
 
 @pytest.mark.parametrize("way", ["Escape in it", "Escape on the cell", "its button"])

@@ -22,6 +22,7 @@ from saltern.fleet.store import approvals as store
 from saltern.fleet.store import audit
 from saltern.fleet.store.approvals import APPROVED, OPEN, REJECTED, USED, Approval, Vote
 from saltern.fleet.store.database import Database, Transaction
+from saltern.fleet.store.events import NewEvent, store_events
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 LIFE = 86400.0  # seconds in which a request is decided and used
@@ -106,6 +107,7 @@ class Approvals:
         )
         store.add_approval(connection, made)
         audit.append(connection, who.name, "approvals.ask", _detail(made), now)
+        _announce(connection, made, now)
         return made
 
     def _use(self, who: Principal, found: Approval, now: float) -> bool:
@@ -127,7 +129,8 @@ class Approvals:
             if after != OPEN:
                 store.change_state(connection, id_, OPEN, after)
             decided = store.approval(connection, id_, now)
-        assert decided is not None
+            assert decided is not None
+            _announce(connection, decided, now)
         return decided
 
     def list(self, now: float, state: str = "") -> list[Approval]:
@@ -142,6 +145,12 @@ def _digest(request: Request, work: Work) -> str:
 
 def _detail(one: Approval) -> dict[str, object]:
     return {"request": one.id, "function": one.function, "target": one.target, "systems": len(one.systems)}
+
+
+def _announce(connection: Transaction, one: Approval, now: float) -> None:
+    """An event for those who follow: without the arguments, which may hold secrets."""
+    data = {**_detail(one), "status": one.state, "asked_by": one.asked_by}
+    store_events(connection, [NewEvent(tag=f"saltern/approval/{one.id}", data=data, at=now)])
 
 
 def _state(found: Approval, approves: bool) -> str:

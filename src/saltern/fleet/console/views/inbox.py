@@ -132,7 +132,8 @@ async def gather_request(visit: Visit) -> Data:
     items = await _inbox(visit)
     item = _find_item(items, id_)
     why_not = "" if item and item["yours"] else item["why_not"] if item else f"it is {one['state']}"
-    return {"one": one, "why_not": why_not, "beside": beside(items, id_)}
+    shown = {"mark": request_mark(one), "has_topic_data": True}
+    return {"one": one, "why_not": why_not, "beside": beside(items, id_), **shown}
 
 
 # -- acts -----------------------------------------------------------------------------------------------
@@ -173,6 +174,17 @@ async def gates_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  #
     return {"mark": gate_mark(found["gates"], found["legs"])}
 
 
+def request_mark(one: Data) -> Data:
+    """What a voter should look at again: the votes of others, and what they decided. Pure."""
+    return mark_of([("request", [one["state"], len(one["votes"])])])
+
+
+async def request_data(ask: Ask, names: Mapping[str, str], now: float) -> Data:  # noqa: ARG001
+    """Whether the page of a request is out of date."""
+    rows = await ask.every("/v1/approvals")
+    return {"mark": request_mark(next(row for row in rows if row["id"] == names["approval"]))}
+
+
 INBOX_TOPICS = (
     Topic(
         name="inbox",
@@ -187,6 +199,13 @@ INBOX_TOPICS = (
         gather=gates_data,
         parts=("list-mark",),
         tags=("saltern/chain/{run}/",),
+    ),
+    Topic(
+        name="request/{approval}",
+        action="approvals.read",
+        gather=request_data,
+        parts=("list-mark",),
+        tags=("saltern/approval/{approval}",),
     ),
 )
 _GATE = "/v1/chain-runs/{run}/gates/{gate}/votes"
@@ -215,6 +234,7 @@ INBOX_PAGES = (
         action="approvals.read",
         gather=gather_request,
         template="request.html",
+        topic="request/{approval}",
     ),
 )
 INBOX_ACTS = (
