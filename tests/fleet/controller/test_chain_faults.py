@@ -508,6 +508,9 @@ async def test_50_a_gate_counts_votes_of_others_on_the_plan_as_it_is_in_time(ben
         await chains.vote(Voter("cid", ops), made.run, "run", yes)
     await rounds(bench)
     assert status(bench, made.run) == "succeeded"
+    with bench.database.read() as connection:
+        happened = [row["what"] for row in views.log(connection, made.run)]
+    assert happened == ["approved", "approved", "order 1: run"], "first the votes, then what was sent"
 
 
 @pytest.mark.parametrize("how", ["rejected", "expired"])

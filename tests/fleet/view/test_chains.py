@@ -204,4 +204,4 @@ def test_a_list_of_runs_says_what_each_waits_for() -> None:
 
 def test_a_log_has_no_empty_ends() -> None:
     rows = [{"at": NOW, "what": "approved", "who": "joe", "about": "wave 2", "detail": ""}]
-    assert list(log_lines(rows, NOW)) == [f"{moment(NOW, NOW)}  approved by joe wave 2"]
+    assert list(log_lines(rows, NOW)) == [f"{moment(NOW, NOW)}  gate 'wave 2' approved by joe"]

@@ -11,15 +11,18 @@ from saltern.report.text import safe, safe_line
 Row = Mapping[str, Any]
 MARKS = {"stdout": "|", "stderr": "!"}
 GAP = "…\n"
+VOTES = ("approved", "rejected")
 
 
 def log_lines(rows: Sequence[Row], now: float) -> Iterator[str]:
     """What happened to a run, one line each."""
     for row in rows:
         who = f" by {safe_line(row['who'])}" if row["who"] else ""
-        about = f" {safe_line(row['about'])}" if row["about"] else ""
+        is_vote = row["what"] in VOTES
+        gate = f"gate '{safe_line(row['about'])}' " if is_vote else ""
+        about = f" {safe_line(row['about'])}" if row["about"] and not is_vote else ""
         detail = f": {safe_line(row['detail'])}" if row["detail"] else ""
-        yield f"{moment(row['at'], now)}  {safe_line(row['what'])}{who}{about}{detail}"
+        yield f"{moment(row['at'], now)}  {gate}{safe_line(row['what'])}{who}{about}{detail}"
 
 
 def leg_log_lines(leg: Row, texts: Sequence[Row], action: str = "") -> Iterator[str]:

@@ -267,7 +267,7 @@ def _outcome(order: Row) -> str:
 
 
 def log(connection: Connection, run: str) -> list[dict[str, Any]]:
-    """What happened to a run, oldest first."""
+    """What happened to a run, oldest first; of one moment, what people did before what was sent."""
     rows = [
         {
             "at": one["at"],
@@ -280,15 +280,6 @@ def log(connection: Connection, run: str) -> list[dict[str, Any]]:
     ]
     rows += [
         {
-            "at": one["created"],
-            "what": f"order {one['order']}: {one['verb']}",
-            "about": one["leg"].removeprefix(f"{run}."),
-            "detail": one["answer"] or ("sent" if one["jid"] else "to be sent"),
-        }
-        for one in chain_outbox.leg_orders(connection, run)
-    ]
-    rows += [
-        {
             "at": one["at"],
             "what": "approved" if one["approves"] else "rejected",
             "who": one["who"],
@@ -296,5 +287,14 @@ def log(connection: Connection, run: str) -> list[dict[str, Any]]:
             "detail": one["why"],
         }
         for one in chain_gates.vote_rows(connection, run)
+    ]
+    rows += [
+        {
+            "at": one["created"],
+            "what": f"order {one['order']}: {one['verb']}",
+            "about": one["leg"].removeprefix(f"{run}."),
+            "detail": one["answer"] or ("sent" if one["jid"] else "to be sent"),
+        }
+        for one in chain_outbox.leg_orders(connection, run)
     ]
     return sorted(rows, key=lambda one: one["at"])
