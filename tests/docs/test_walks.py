@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from saltern.cli.local_fleet import LocalFleet
+from saltern.journal.runs import KEPT
+from saltern.system import ledger
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "internals" / "architecture.md"
@@ -122,6 +125,9 @@ def resume(site: Site) -> Sequence[tuple[str, str]]:
             assert run.poll() is None
         run.kill()
     go.touch()
+    (kept,) = site.base.rglob(f"*{KEPT}")
+    while ledger.at_work(str(kept)):  # `saltern resume` would say that it waits for the program
+        time.sleep(0.05)
     return site.calls("resume")
 
 
