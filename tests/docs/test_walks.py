@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from saltern.cli.local_fleet import LocalFleet
-from saltern.journal.runs import KEPT
 from saltern.system import ledger
+from saltern.system.keeper import KEPT
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "internals" / "architecture.md"
