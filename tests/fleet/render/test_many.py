@@ -21,6 +21,9 @@ from saltern.render.remote import Question, Sent
 
 SYSTEMS = 200
 AFTER = 40  # answers after which the controller is killed
+HELD = (
+    20  # systems that ask for their block only then: however fast the others are, some ask in vain at first
+)
 MOST = 4  # processes that render
 
 
@@ -38,12 +41,14 @@ async def answer(system: System, question: Question) -> Sent:
 async def _all_call_back(fleet: BenchFleet) -> tuple[list[str], int]:
     """The states that each system was sent, and how many processes rendered at most."""
     systems = await joined(read_token(fleet.token(SYSTEMS), time.time()), SYSTEMS)
-    answered = 0
+    answered, killed = 0, asyncio.Event()
 
     async def call_back(number: int, system: System) -> str:
         nonlocal answered
         scope = (await answer(system, FILE)).scope
         previous = {"comment": f"no {number}", "changes": {}}
+        if number < HELD:
+            await killed.wait()
         sent = await answer(system, Question(scope=scope, block="later", previous=previous))
         answered += 1
         return repr(sent.data)
@@ -53,6 +58,7 @@ async def _all_call_back(fleet: BenchFleet) -> tuple[list[str], int]:
             await asyncio.sleep(0.02)
         found = _renderers(fleet)
         await asyncio.to_thread(fleet.end, "controller", how=signal.SIGKILL)
+        killed.set()
         assert answered < SYSTEMS
         await asyncio.to_thread(fleet.start_controller)
         return found
