@@ -62,27 +62,22 @@ def check_order(answer: Data) -> None:
     raise ApiError(409, Diagnostic(code="console-no-change", what=what, fix=fix))
 
 
+def _orders(page: str, did: str) -> Act:
+    """The orders that a page gives; it is shown again afterwards."""
+    return Act(
+        path=f"{page}/orders",
+        method="POST",
+        route=f"{RUN}/orders",
+        body=order_body,
+        count=count_order,
+        danger=is_dangerous,
+        check=check_order,
+        then=page,
+        did=did,
+    )
+
+
 RUN_ACTS = (
-    Act(
-        path="/runs/{run}/orders",
-        method="POST",
-        route=f"{RUN}/orders",
-        body=order_body,
-        count=count_order,
-        danger=is_dangerous,
-        check=check_order,
-        then="/runs/{run}",
-        did="The order is given",
-    ),
-    Act(
-        path="/runs/{run}/{system}/orders",
-        method="POST",
-        route=f"{RUN}/orders",
-        body=order_body,
-        count=count_order,
-        danger=is_dangerous,
-        check=check_order,
-        then="/runs/{run}/{system}",
-        did="The order is given to this system",
-    ),
+    _orders("/runs/{run}", "The order is given"),
+    _orders("/runs/{run}/{system}", "The order is given to this system"),
 )
