@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from saltern.chains.statuses import Leg, Run, Step, Wave
 from saltern.fleet.api.problems import ApiError
-from saltern.fleet.chains.causes import Failure, group_causes, mask, shared_facts
+from saltern.fleet.chains.causes import Failure, generalise, group_causes, shared_facts
 from saltern.fleet.chains.past import fold, step_at
 from saltern.fleet.chains.shape import LETTERS, WORDS, letter, make_shape, split_shape
 from saltern.fleet.console import format
@@ -61,11 +61,11 @@ def test_a_success_that_changed_something_has_its_own_letter() -> None:
     ],
 )
 def test_messages_that_differ_in_names_are_one_cause(one: str, other: str) -> None:
-    assert mask(one) == mask(other)
+    assert generalise(one) == generalise(other)
 
 
 def test_messages_of_other_words_are_other_causes() -> None:
-    assert mask("the disk is full") != mask("the disk is gone")
+    assert generalise("the disk is full") != generalise("the disk is gone")
 
 
 @given(

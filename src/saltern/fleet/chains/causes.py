@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
-# The order matters: an earlier row masks text that a later one would match within it.
-MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
+# The order matters: an earlier row replaces text that a later one would match within it.
+VARIABLE_PARTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.I), "URL"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "ID"),
     (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,128}\b", re.I), "DIGEST"),
@@ -38,7 +38,7 @@ class Cause(Struct, kw_only=True):
 
     step: str
     status: str
-    masked: str
+    pattern: str
     shown: str
     systems: list[str] = field(default_factory=list)
     waves: list[int] = field(default_factory=list)
@@ -50,11 +50,11 @@ def first_line(comment: str) -> str:
     return next((line.strip() for line in comment.splitlines() if line.strip()), "")[:LONGEST]
 
 
-def mask(text: str, names: Sequence[str] = ()) -> str:
+def generalise(text: str, names: Sequence[str] = ()) -> str:
     """The message without what differs between systems; ``names`` are the names of the system itself."""
     for name in names:
         text = text.replace(name, "SYSTEM") if len(name) > 1 else text
-    for pattern, word in MASKS:
+    for pattern, word in VARIABLE_PARTS:
         text = pattern.sub(word, text)
     return text
 
@@ -64,11 +64,11 @@ def group_causes(failures: Iterable[Failure]) -> list[Cause]:
     found: dict[tuple[str, str, str], Cause] = {}
     for one in failures:
         line = first_line(one.comment)
-        masked = mask(line, (one.system,))
-        key = (one.step, one.status, masked)
+        general = generalise(line, (one.system,))
+        key = (one.step, one.status, general)
         cause = found.get(key)
         if cause is None:
-            cause = found[key] = Cause(step=one.step, status=one.status, masked=masked, shown=line)
+            cause = found[key] = Cause(step=one.step, status=one.status, pattern=general, shown=line)
         cause.systems.append(one.system)
         if one.wave not in cause.waves:
             cause.waves.append(one.wave)

@@ -94,7 +94,7 @@ def _causes(
             step=cause.step,
             status=cause.status,
             message=cause.shown,
-            pattern=cause.masked,
+            pattern=cause.pattern,
             count=len(cause.systems),
             some=cause.systems[:SOME],
             waves=sorted(cause.waves),
