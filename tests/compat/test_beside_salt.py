@@ -2,7 +2,8 @@
 
 The results, whether something changed, and the files are the same in test mode, in the run and in a second
 run. What differs on purpose is in ``docs/internals/quirks.md``, and no case has it. A failure prints the
-seed and the case; ``SALTERN_BESIDE_SEED`` and ``SALTERN_BESIDE_CASES`` choose others.
+seed and the case; ``SALTERN_BESIDE_SEED``, ``SALTERN_BESIDE_CASES`` and ``SALTERN_BESIDE_ONLY`` choose
+others, the last one by the beginning of a function's name.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from tests.compat.setting_cases import LOOSE, SETTINGS, meanings
 from tests.compat.test_salt_library import SITE, needs_salt
 from tests.modules.bench import needs_root
 
+RUNS = ("in test mode", "in the run", "in the second run")
 PROGRAM = Path(__file__).parent / "beside_salt.py"
 SEED = os.environ.get("SALTERN_BESIDE_SEED", "1")
 CASES = int(os.environ.get("SALTERN_BESIDE_CASES", "25"))
+ONLY = os.environ.get("SALTERN_BESIDE_ONLY", "")
 LINES = (
     "a",
     "b",
@@ -208,17 +211,35 @@ def seen(case: Case, answer: dict[str, Any]) -> list[dict[str, Any]]:
 def compare(work: Path, cases: list[Case], *, apart: bool = False) -> None:
     theirs, ours = (run(site, work, cases, apart=apart) for site in (str(SITE), "saltern"))
     differ = [
-        f"{json.dumps(case)}\n  Salt: {json.dumps(salt)}\n  here: {json.dumps(here)}"
+        f"{json.dumps(case)}\n{contrast(case, salt, here)}"
         for case, salt, here in zip(cases, theirs, ours, strict=True)
         if not salt["crashed"] and seen(case, salt) != seen(case, here)
     ]
     assert not differ, f"seed {SEED}, {len(differ)} of {len(cases)} differ:\n" + "\n".join(differ[:10])
 
 
+def contrast(case: Case, salt: dict[str, Any], here: dict[str, Any]) -> str:
+    """What is not the same in each run, and what both said at the end."""
+    found = []
+    for name, theirs, ours in zip(RUNS, seen(case, salt), seen(case, here), strict=True):
+        pairs = [(key, theirs.get(key), ours.get(key)) for key in sorted(theirs.keys() | ours.keys())]
+        for key, one, other in pairs:
+            if isinstance(one, dict) and isinstance(other, dict):
+                one, other = (
+                    {path: side[path] for path in side if side[path] != rest.get(path)}
+                    for side, rest in ((one, other), (other, one))
+                )
+            if one != other:
+                found.append(f"  {name} {key}\n    Salt: {json.dumps(one)}\n    here: {json.dumps(other)}")
+    return "\n".join([*found, f"  Salt said: {salt['comment']}", f"  here: {here['comment']}"])
+
+
 @needs_salt
 def test_states_of_files_do_what_salts_do(tmp_path: Path) -> None:
     cases = []
     for make in MAKERS:
+        if not f"file.{make.__name__}".startswith(ONLY):
+            continue
         chance = Chance(f"{make.__name__} {SEED}")
         for _ in range(CASES):
             cases.append({"function": f"file.{make.__name__}", "name": "WORK/a", **make(chance)})
@@ -231,6 +252,8 @@ def test_states_of_the_machine_do_what_salts_do(tmp_path: Path) -> None:
     """In a mount namespace with its own /etc and /home."""
     cases = []
     for function, make in {**MACHINE, **ACCOUNTS, **SETTINGS}.items():
+        if not function.startswith(ONLY):
+            continue
         chance = Chance(f"{function} {SEED}")
         for _ in range(max(1, CASES // 8)):
             cases.append({"function": function, "name": "WORK/a", **make(chance)})
