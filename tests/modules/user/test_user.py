@@ -169,7 +169,7 @@ def test_numbers_change_only_if_that_is_allowed(bench: Bench) -> None:
         allow_uid_change=True,
         allow_gid_change=True,
     )
-    assert done.changes == {"uid": 7778, "gid": 100}
+    assert done.changes == {"uid": 7778, "gid": 100, "groups": ["games", "users"]}
 
 
 @needs_root("useradd")
@@ -293,3 +293,16 @@ def test_both_names_of_the_primary_group_are_met(bench: Bench, name: str) -> Non
     bench.change("present", NAME, createhome=False, gid=name)
     bench.same("present", NAME, createhome=False, gid=name, groups=list(TWINS))
     bench.same("present", NAME, createhome=False, gid=7901, groups=[])
+
+
+@needs_root("useradd")
+def test_optional_groups_that_do_not_exist_take_no_group_away(bench: Bench) -> None:
+    bench.change("present", NAME, groups=["games"])
+    bench.same("present", NAME, optional_groups=["saltern-t-none"])
+
+
+@needs_root("useradd")
+def test_the_primary_group_that_was_stays_one_of_the_groups(bench: Bench) -> None:
+    bench.change("present", NAME, usergroup=True, groups=["games"])
+    done = bench.change("present", NAME, gid="users", allow_gid_change=True)
+    assert done.data["groups"] == sorted([NAME, "games", "users"])

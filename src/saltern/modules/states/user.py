@@ -177,13 +177,13 @@ def _gid(ctx: Context, gid: str | None, *, local: bool) -> int | str | None:
 def _groups(
     ctx: Context, groups: list[str] | None, optional: list[str] | None, *, local: bool
 ) -> tuple[str, ...] | None:
-    if groups is None and optional is None:
-        return None
     wanted = [part.strip() for one in groups or [] for part in one.split(",") if part.strip()]
     missing = [one for one in wanted if records.group(ctx, one, local=local) is None]
     if missing and not ctx.test:
         raise Refused(f"there is no group {', '.join(missing)}; declare it with group.present before")
     more = [one for one in optional or [] if records.group(ctx, one, local=local) is not None]
+    if groups is None and not more:
+        return None  # no list of groups, so none is taken away
     return tuple(dict.fromkeys([*wanted, *more]))
 
 

@@ -64,7 +64,7 @@ def differs(ctx: Context, want: DesiredUser) -> Changes:
         **have.words,
     }
     changes: Changes = {key: value for key, value in want.fields.items() if seen[key] != value}
-    if want.groups is not None:
+    if want.groups is not None or "gid" in changes:
         changes |= _groups(ctx, want, have)
     home = str(want.fields.get("home", have.home))
     moved = want.persist_home and "home" in changes and os.path.isdir(have.home)
@@ -74,11 +74,13 @@ def differs(ctx: Context, want: DesiredUser) -> Changes:
 
 
 def _groups(ctx: Context, want: DesiredUser, have: Account) -> Changes:
+    """The groups, if they change. Unless others are to be removed, the primary group that was stays one."""
     gid = _number(want.fields.get("gid"), have.gid)
     primary = records.names_of_gid(ctx, gid)
-    now = set(records.groups_of(ctx, have, local=want.local)) - records.names_of_gid(ctx, have.gid)
-    asked = set(want.groups or ()) - primary
-    wanted = asked if want.remove_groups else asked | (now - primary)
+    every = set(records.groups_of(ctx, have, local=want.local))
+    now = every - records.names_of_gid(ctx, have.gid)
+    kept = every if want.groups is None or not want.remove_groups else set()
+    wanted = (set(want.groups or ()) | kept) - primary
     return {} if wanted == now - primary else {"groups": sorted(wanted | {records.group_of_gid(gid)})}
 
 
