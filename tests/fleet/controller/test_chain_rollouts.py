@@ -98,7 +98,12 @@ def test_50_a_gate_whose_time_is_over_is_what_was_said_of_it(otherwise: str, end
         assert status(bench, made.run) == ends
         with bench.database.read() as connection:
             (gate,) = chain_gates.gate_rows(connection, made.run)
+            happened = views.log(connection, made.run)
         assert gate["status"] == {"reject": "expired", "approve": "approved"}[otherwise]
+        decided = [
+            (row["what"], row["about"], row["detail"]) for row in happened if row["at"] == gate["decided"]
+        ]
+        assert decided[0] == (gate["status"], "run", "its time is over")
 
     scenario(tmp_path)
 

@@ -205,3 +205,8 @@ def test_a_list_of_runs_says_what_each_waits_for() -> None:
 def test_a_log_has_no_empty_ends() -> None:
     rows = [{"at": NOW, "what": "approved", "who": "joe", "about": "wave 2", "detail": ""}]
     assert list(log_lines(rows, NOW)) == [f"{moment(NOW, NOW)}  gate 'wave 2' approved by joe"]
+
+
+def test_a_log_names_the_gate_whose_time_is_over() -> None:
+    rows = [{"at": NOW, "what": "expired", "who": "", "about": "wave 2", "detail": "its time is over"}]
+    assert list(log_lines(rows, NOW)) == [f"{moment(NOW, NOW)}  gate 'wave 2' expired: its time is over"]

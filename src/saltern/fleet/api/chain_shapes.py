@@ -269,7 +269,9 @@ class ChainVoted(ApiAnswer, frozen=True, kw_only=True):
 
 
 class ChainLogRow(ApiAnswer, frozen=True, kw_only=True):
-    """Something that happened to a run: an order of an operator, an order to a system, a vote."""
+    """Something that happened to a run: an order of an operator, an order to a system, a vote, the
+    end of a gate's time.
+    """
 
     at: float
     what: str

@@ -11,16 +11,16 @@ from saltern.report.text import safe, safe_line
 Row = Mapping[str, Any]
 MARKS = {"stdout": "|", "stderr": "!"}
 GAP = "…\n"
-VOTES = ("approved", "rejected")
+DECISIONS = ("approved", "rejected", "expired")
 
 
 def log_lines(rows: Sequence[Row], now: float) -> Iterator[str]:
     """What happened to a run, one line each."""
     for row in rows:
         who = f" by {safe_line(row['who'])}" if row["who"] else ""
-        is_vote = row["what"] in VOTES
-        gate = f"gate '{safe_line(row['about'])}' " if is_vote else ""
-        about = f" {safe_line(row['about'])}" if row["about"] and not is_vote else ""
+        is_decision = row["what"] in DECISIONS
+        gate = f"gate '{safe_line(row['about'])}' " if is_decision else ""
+        about = f" {safe_line(row['about'])}" if row["about"] and not is_decision else ""
         detail = f": {safe_line(row['detail'])}" if row["detail"] else ""
         yield f"{moment(row['at'], now)}  {gate}{safe_line(row['what'])}{who}{about}{detail}"
 

@@ -21,6 +21,7 @@ from saltern.fleet.store.database import Connection
 from saltern.fleet.store.events import NewEvent, store_events
 from saltern.language.diagnostics import Diagnostic, OperationError
 
+TIME_IS_OVER = "its time is over"
 OWN = "the person who started a run cannot approve it"
 
 
@@ -100,7 +101,7 @@ def refusal(
         return "there is no such gate"
     rows = (
         (gate["status"] != chain_gates.OPEN, f"it is already {gate['status']}"),
-        (gate["expires"] is not None and gate["expires"] <= now, "its time is over"),
+        (gate["expires"] is not None and gate["expires"] <= now, TIME_IS_OVER),
         (who.name == author, OWN),
         (bool(gate["of"]) and gate["of"] not in who.groups, f"only members of {gate['of']!r} vote on it"),
         (gate["plan_sha256"] != vote.plan_sha256, "the vote is for another plan"),
@@ -133,7 +134,7 @@ def expire(connection: Connection, run: str, gate: str, now: float) -> Event:
     found = chain_gates.gate_row(connection, run, gate)
     if found is not None and found["otherwise"] == "approve":
         chain_gates.close_gate(connection, run, gate, chain_gates.APPROVED, now)
-        announce(connection, run, gate, chain_gates.APPROVED, now, why="its time is over")
+        announce(connection, run, gate, chain_gates.APPROVED, now, why=TIME_IS_OVER)
         return Opened(now=now, gate=gate)
     chain_gates.close_gate(connection, run, gate, chain_gates.EXPIRED, now)
     announce(connection, run, gate, chain_gates.EXPIRED, now)

@@ -14,6 +14,7 @@ from saltern.chains.inputs import mask_values
 from saltern.chains.statuses import GOOD, OVER, Leg, Run
 from saltern.fleet.chains.shape import split_shape
 from saltern.fleet.controller.chains import revisions
+from saltern.fleet.controller.chains.gates import TIME_IS_OVER
 from saltern.fleet.controller.chains.waits import absence, begins, waits_for, why
 from saltern.fleet.store import chain_gates, chain_outbox, chain_runs, chain_shapes
 from saltern.fleet.store.chains import chain_named, names_of, version_of
@@ -287,6 +288,11 @@ def log(connection: Connection, run: str) -> list[dict[str, Any]]:
             "detail": one["why"],
         }
         for one in chain_gates.vote_rows(connection, run)
+    ]
+    rows += [
+        {"at": one["decided"], "what": one["status"], "who": "", "about": one["name"], "detail": TIME_IS_OVER}
+        for one in chain_gates.gate_rows(connection, run)
+        if one["decided"] and one["expires"] and one["decided"] >= one["expires"]
     ]
     rows += [
         {
