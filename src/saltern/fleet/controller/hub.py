@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
@@ -127,6 +127,7 @@ class Hub:
 
     def wake_for_events(self) -> None:
         """Wake the readers of events, because events of systems were stored that do not affect jobs."""
+        self._reads.clear()  # what is being read may be older
         for listener in self.event_listeners:
             listener()
         for follower in self._followers:
@@ -140,6 +141,7 @@ class Hub:
     async def _watch_others(self) -> None:
         """Check for events stored by other controllers, once for all followers, while there are any."""
         newest = 0
+        await asyncio.sleep(LOOK)
         while self._followers:
             with suppress(OperationError):  # the database is away; each reader reports that by itself
                 before, newest = newest, await self._calls.look(newest_event)
@@ -153,23 +155,29 @@ class Hub:
         task = self._reads.get(cursor)
         if task is None:
             task = self._reads[cursor] = asyncio.create_task(self._calls.read(read_page, cursor))
-            task.add_done_callback(lambda _: self._reads.pop(cursor, None))
+            task.add_done_callback(lambda done: self._forget(cursor, done))
         return await asyncio.shield(task)
 
-    async def _add(self, jid: str | None) -> Follower:
+    def _forget(self, cursor: int, task: asyncio.Task[JobPage]) -> None:
+        if self._reads.get(cursor) is task:
+            del self._reads[cursor]
+
+    async def _add(self, jid: str | None, systems: Collection[str]) -> Follower:
         """Add a reader, once its systems are known."""
         follower = Follower(jid)
         if jid is not None:
-            follower.systems = await self._calls.read(systems_of, jid)
+            follower.systems = {*systems} or await self._calls.read(systems_of, jid)
         self._followers.add(follower)
         if self._watch is None:
             self._watch = asyncio.create_task(self._watch_others())
         return follower
 
-    async def follow(self, jid: str | None, after: int | None = None) -> AsyncIterator[Notice]:
+    async def follow(
+        self, jid: str | None, after: int | None = None, systems: Collection[str] = ()
+    ) -> AsyncIterator[Notice]:
         """Notices of a job, or events of the whole fleet, after a cursor; without one, from now on."""
         cursor = await self._calls.look(newest_event) if after is None else after
-        follower = await self._add(jid)
+        follower = await self._add(jid, systems)
         try:
             while not self._closed:
                 follower.news.clear()
@@ -179,7 +187,7 @@ class Hub:
                 for notice in follower.read(page):
                     yield notice
                 cursor = page.cursor
-                if not page.events and not self._closed:
+                if len(page.events) < PAGE and not self._closed:  # it was the last page
                     await follower.news.wait()
         finally:
             self._followers.discard(follower)
