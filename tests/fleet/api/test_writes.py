@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete
 from tests.fleet.api.kit import Running, add_job, add_system
 from tests.fleet.api.test_requests import ask
 
@@ -40,6 +41,16 @@ def test_the_same_client_token_is_the_same_job(api: Running, client: Client) -> 
     body = b'{"function": "test.ping", "target": "*", "client_token": "another-token-in-the-body"}'
     answers = [ask(api, "/v1/jobs", "POST", body=body, Content_Type="application/json") for _ in range(2)]
     assert answers[0][:2] == answers[1][:2] and answers[1][2]["client-token-known"] == "true"
+
+
+def test_a_submission_is_known_by_its_job_as_long_as_the_job_is_kept(api: Running, client: Client) -> None:
+    api.agent("web1")
+    client.session.post("/v1/jobs", {"function": "test.ping", "target": "*"})  # so that there are events
+    first = client.jobs.submit("test.ping", "*", client_token=TOKEN)
+    with api.database.write() as connection:
+        assert connection.execute(delete(ANSWERS)).rowcount == 0  # the job and its token are one transaction
+    assert client.jobs.submit("test.ping", "*", client_token=TOKEN) == first
+    assert first["cursor"] > 0
 
 
 def test_many_at_once_with_one_client_token_are_one_job(api: Running) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from saltern.fleet.protocol.messages import Job, Return
-from saltern.fleet.store import job_queries, jobs
+from saltern.fleet.store import deliveries, job_queries, jobs
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.jobs import Change, NewJob
 from saltern.fleet.store.returns import standings
@@ -49,6 +49,16 @@ def test_a_job_is_written_with_its_expected_set(database: Database) -> None:
         assert job_queries.counts(connection, "1") == {"queued": 3}
         assert [one.job.jid for one in job_queries.work_of(connection, "web1", 2.0)] == ["1"]
         assert job_queries.job(connection, "2") is None
+
+
+def test_a_job_counts_as_sent_from_the_start_where_it_is_sent_at_once(database: Database) -> None:
+    create(database, new(sent=frozenset({"db1", "web1"})))
+    assert statuses(database) == {"db1": "sent", "web1": "sent", "web2": "queued"}
+    with database.write() as connection:
+        jobs.set_status(connection, Change("1", "db1", "running"), 2.0, reported=True)
+        deliveries.mark_unsent(connection, "1", ["db1", "web1"], 3.0)
+        deliveries.mark_sent(connection, "1", ["web2"], 3.0)
+    assert statuses(database) == {"db1": "running", "web1": "queued", "web2": "sent"}
 
 
 def test_a_job_for_no_system_has_ended_at_once(database: Database) -> None:

@@ -34,7 +34,9 @@ class Desk(Struct, kw_only=True):
 
 
 class Call(Struct, Generic[Q, B], kw_only=True):
-    """A request and who sent it: the parts of the path, the query and the body of the route's own shapes."""
+    """A request and who sent it: the parts of the path, the query and the body of the route's own shapes.
+    ``request``: of a write, its method, path and body as they were sent.
+    """
 
     desk: Desk
     who: Principal
@@ -45,6 +47,7 @@ class Call(Struct, Generic[Q, B], kw_only=True):
     headers: Mapping[str, str]
     peer: Peer
     is_allowed: Callable[[], Awaitable[bool]]
+    request: bytes = b""
 
     @property
     def client_token(self) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -18,13 +19,14 @@ from saltern.fleet.access.decide import in_scope
 from saltern.fleet.access.ports import ACTIONS, Decision, Peer, Principal
 from saltern.fleet.access.ports import Request as Permission
 from saltern.fleet.api.call import Call, Desk
-from saltern.fleet.api.once import Done, Once
+from saltern.fleet.api.once import Done, Known, Once, check_token
 from saltern.fleet.api.problems import ApiError, denial
 from saltern.fleet.api.requests import check_path, decode_body, read_bytes, read_query
 from saltern.fleet.api.route import Route
 from saltern.fleet.store import audit, job_queries
 from saltern.language.diagnostics import Diagnostic
 
+T = TypeVar("T")
 ANYONE = Principal(name="", via="none")
 JSON = "application/json"
 KNOWN = {"Client-Token-Known": "true"}
@@ -63,11 +65,11 @@ async def answer_request(
     if route.method == "GET":
         answer = await route.handler(call)
         return _response(_make_done(route, answer)) if isinstance(answer, Struct) else cast(ASGIApp, answer)
-    wanted = f"{route.method} {request.url.path}\n".encode() + data
-    return _response(await _with_reason(_write(route, call, wanted), request.headers.get("reason", "")))
+    call.request = f"{route.method} {request.url.path}\n".encode() + data
+    return await _with_reason(_write(route, call), request.headers.get("reason", ""))
 
 
-async def _with_reason(work: Awaitable[Done], given: str) -> Done:
+async def _with_reason(work: Awaitable[T], given: str) -> T:
     """The work, with the reason of the header ``Reason`` in what it writes into the audit."""
     reason = audit.Reason(" ".join(unquote(given[:LONGEST_REASON]).split()))
     before = audit.REASON.set(reason)
@@ -78,20 +80,25 @@ async def _with_reason(work: Awaitable[Done], given: str) -> Done:
         audit.REASON.reset(before)
 
 
-async def _write(route: Route, call: Call[Any, Any], request: bytes) -> Done:
+async def _write(route: Route, call: Call[Any, Any]) -> ASGIApp:
     """Carry out a write; only once if it has a client token."""
+    token = call.client_token
+    if route.knows_tokens and token:
+        check_token(token)
+    if route.knows_tokens or not token or route.action is None:
+        answer = await route.handler(call)
+        return cast(ASGIApp, answer) if callable(answer) else _response(_make_done(route, answer))
 
     async def work() -> Done:
         return _make_done(route, await route.handler(call))
 
-    token = call.client_token
-    if not token or route.action is None:
-        return await work()
-    once = Once(call.desk.fleet.database, call.who.name, token, request)
-    return await once.run(work, call.desk.now())
+    once = Once(call.desk.fleet.database, call.who.name, token, call.request)
+    return _response(await once.run(work, call.desk.now()))
 
 
 def _make_done(route: Route, answer: object) -> Done:
+    if isinstance(answer, Known):
+        return replace(_make_done(route, answer.answer), known=True)
     return Done(status=route.status, body=b"" if route.status == 204 else msgspec.json.encode(answer))
 
 

@@ -30,6 +30,12 @@ _TOKEN = re.compile(r"[A-Za-z0-9._~+/=:-]{16,128}")
 _NONCE = 12
 
 
+class Known(Struct, frozen=True):
+    """The answer of a handler to a request that it has carried out before."""
+
+    answer: Struct
+
+
 class Done(Struct, frozen=True, kw_only=True):
     """The answer to a write, as it is sent. ``known``: it was done before."""
 
@@ -45,9 +51,9 @@ class Once:
         check_token(token)
         self._database = database
         self._user = user
-        self._key = hashlib.sha256(b"saltern answer key\0" + token.encode()).digest()
+        self._key = _key(token)
         self._token = hashlib.sha256(b"saltern client token\0" + token.encode()).hexdigest()
-        self._request = hmac.digest(self._key, request, "sha256").hex()
+        self._request = request_digest(token, request)
 
     async def run(self, work: Callable[[], Awaitable[Done]], now: float) -> Done:
         """Do the work, or return the answer that the same request got before."""
@@ -63,9 +69,7 @@ class Once:
 
     def _known_answer(self, kept: Kept) -> Done:
         if kept.request != self._request:
-            what = "the client token was used for another request"
-            fix = "use a new client token for each request, and the same one only to repeat it"
-            raise ApiError(422, Diagnostic(code="api-token-reused", what=what, fix=fix))
+            raise token_reused()
         if kept.status == 0:
             what = "the same request is being worked on"
             raise ApiError(409, Diagnostic(code="api-in-progress", what=what, fix="ask again"), AGAIN)
@@ -82,6 +86,21 @@ class Once:
                 return change(connection, self._user, self._token, *arguments)
 
         return await asyncio.to_thread(run)
+
+
+def _key(token: str) -> bytes:
+    return hashlib.sha256(b"saltern answer key\0" + token.encode()).digest()
+
+
+def request_digest(token: str, request: bytes) -> str:
+    """Identifies the request that a client token was used for, without what it contains."""
+    return hmac.digest(_key(token), request, "sha256").hex()
+
+
+def token_reused() -> ApiError:
+    what = "the client token was used for another request"
+    fix = "use a new client token for each request, and the same one only to repeat it"
+    return ApiError(422, Diagnostic(code="api-token-reused", what=what, fix=fix))
 
 
 def check_token(token: str) -> None:

@@ -20,6 +20,7 @@ class Route(Struct, frozen=True, kw_only=True):
     """One row. ``action`` is what the policy decides on, a row of ``ACTIONS``; None: for everyone.
 
     ``answer`` None: the answer is not JSON. ``streams``: server-sent events, if the client accepts them.
+    ``knows_tokens``: the handler itself recognises a repeated request by its client token.
     """
 
     method: str
@@ -31,6 +32,7 @@ class Route(Struct, frozen=True, kw_only=True):
     body: type[Struct] | None = None
     status: int = 200
     streams: bool = False
+    knows_tokens: bool = False
 
     @property
     def name(self) -> str:

@@ -95,7 +95,15 @@ ROUTES: tuple[Route, ...] = (
     get("/v1/groups", "groups.read", keys.list_groups, Page[GroupAnswer], query=PageQuery),
     post("/v1/groups", "groups.write", keys.set_group, GroupAnswer, body=GroupBody),
     delete("/v1/groups/{group}", "groups.write", keys.remove_group, None, status=204),
-    post("/v1/jobs", "jobs.submit", submit.submit_job, SubmitAnswer, body=SubmitBody, status=201),
+    post(
+        "/v1/jobs",
+        "jobs.submit",
+        submit.submit_job,
+        SubmitAnswer,
+        body=SubmitBody,
+        status=201,
+        knows_tokens=True,
+    ),
     post("/v1/jobs/{jid}/cancel", "jobs.cancel", submit.cancel_job, CancelAnswer, body=CancelBody),
     post(
         "/v1/orchestrations",

@@ -12,7 +12,7 @@ from saltern.fleet.controller.ssh.board import SshBoard
 from saltern.fleet.protocol.envelope import Issuer
 from saltern.fleet.protocol.messages import Audience, Control, Job
 from saltern.fleet.protocol.subjects import SUBJECTS
-from saltern.fleet.store.deliveries import mark_sent
+from saltern.fleet.store.deliveries import mark_sent, mark_unsent
 
 POKE = 1.0  # seconds to wait for systems that are connected and do not answer
 CONTROL_LIFE = 300.0
@@ -45,18 +45,37 @@ class Dispatcher:
     def sign(self, job: Job, audience: Audience, *, now: float, life: float) -> bytes:
         return self._issuer.issue(job, audience, now=now, life=life)
 
-    async def send(self, jid: str, systems: list[str], envelope: bytes, how: str) -> dict[str, float | None]:
-        """Send a job; return the systems that are away, and since when. They get it from a sync. Systems
-        reached over SSH get it from the controller that drives them.
+    def online_agents(self, systems: list[str]) -> frozenset[str]:
+        """The systems with an agent that is connected, as reported by the broker."""
+        return frozenset(one for one in self._ssh.agents(systems) if self._board.is_online(one))
+
+    async def send(
+        self,
+        jid: str,
+        systems: list[str],
+        envelope: bytes,
+        how: str,
+        *,
+        marked: Collection[str] = (),
+    ) -> dict[str, float | None]:
+        """Send a stored job; return the systems that are away, and since when. They get it from a sync.
+        Systems reached over SSH get it from the controller that drives them.
+
+        ``marked``: systems for which it was stored as sent, so that after a crash no agent can have a job
+        that counts as waiting. Only what turns out differently is written.
         """
         agents = self._agents(systems)
         try:
             await self._publish(agents, envelope, how)
+            away = await self.away(systems)
         except BusError:
-            return {system: self._board.last_seen(system) for system in agents} | self._ssh.away(systems)
-        away = await self.away(systems)
-        there = [system for system in agents if system not in away]
-        await self._calls.write(mark_sent, jid, there, self._now())
+            away = {one: self._board.last_seen(one) for one in agents} | self._ssh.away(systems)
+        for mark, some in (
+            (mark_sent, [one for one in agents if one not in away and one not in marked]),
+            (mark_unsent, [one for one in agents if one in away and one in marked]),
+        ):
+            if some:
+                await self._calls.write(mark, jid, some, self._now())
         return away
 
     async def push(self, jid: str, systems: list[str], envelope: bytes) -> None:

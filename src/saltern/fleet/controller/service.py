@@ -137,7 +137,7 @@ class Fleet:
         check(ask)
         self._check_broker()
         if before := await self._known_job(who, ask):
-            return before
+            return replace(before, away=await self._dispatcher.away(before.expected))
         expected, expression = await self._resolve(ask.target)
         if not expected:
             known = await self._calls.read(system, ask.target)
@@ -182,16 +182,18 @@ class Fleet:
             envelope=envelope.decode(),
             broadcast=how == "all",
             client_token=ask.client_token,
+            request=ask.request,
             batch=batch_of(ask),
+            sent=frozenset() if ask.batch else self._dispatcher.online_agents(expected),
         )
         cursor = await self._calls.write(_write_job, new, now)
         if cursor is None:  # the same client token came twice at once, and the other call was first
-            return await self._known_job(who, ask) or await self.submit(who, ask)
+            return await self.submit(who, ask)
         (self.hub.wake if ask.batch else self.hub.wake_for_jobs)()
         if ask.batch:  # each system gets it in turn
             away = await self._dispatcher.away(expected)
         else:
-            away = await self._dispatcher.send(job.jid, expected, envelope, how)
+            away = await self._dispatcher.send(job.jid, expected, envelope, how, marked=new.sent)
         return Submitted(jid=job.jid, expected=expected, away=away, expires=now + life, cursor=cursor)
 
     async def _tree(self, ask: Submission) -> str:
@@ -227,15 +229,19 @@ class Fleet:
 
     # -- following ---------------------------------------------------------------------------------
 
-    def follow(self, jid: str | None, *, after: int | None = None) -> AsyncIterator[Notice]:
-        """Notices of a job, or events of the whole fleet; after a cursor, else from now on."""
-        return self.hub.follow(jid, after)
+    def follow(
+        self, jid: str | None, *, after: int | None = None, systems: Collection[str] = ()
+    ) -> AsyncIterator[Notice]:
+        """Notices of a job, or events of the whole fleet; after a cursor, else from now on. ``systems``:
+        those of the job, if they are known.
+        """
+        return self.hub.follow(jid, after, systems)
 
 
 def _write_job(connection: Connection, new: NewJob, now: float) -> int | None:
     """The cursor before the job's own events; None if the job already existed."""
     cursor = newest_event(connection)
-    if create_job(connection, new, now) != new.job.jid:
+    if create_job(connection, replace(new, cursor=cursor), now) != new.job.jid:
         return None
     store_events(connection, [job_new(new.job, new.target, new.systems, now)])
     detail = {
@@ -252,11 +258,18 @@ def _write_job(connection: Connection, new: NewJob, now: float) -> int | None:
 
 
 def _find_job(connection: Connection, user: str, token: str) -> Submitted | None:
-    row = job_queries.job_of_token(connection, user, token)
-    if row is None:
+    found = job_queries.job_of_token(connection, user, token)
+    if found is None:
         return None
-    expected = [one.system for one in job_queries.targets(connection, row.jid)]
-    return Submitted(jid=row.jid, expected=expected, expires=row.expires, known=True)
+    expected = sorted(job_queries.systems_of(connection, found.jid))
+    return Submitted(
+        jid=found.jid,
+        expected=expected,
+        expires=found.expires,
+        known=True,
+        cursor=found.cursor,
+        request=found.request,
+    )
 
 
 def _cancel(connection: Connection, jid: str, who: str, now: float, hard: bool) -> dict[str, str] | None:

@@ -32,7 +32,8 @@ class Submission(Struct, kw_only=True, frozen=True):
     the same, and 0 leaves out systems that are away. ``batch``: on how many systems it runs at a time, as a
     number or a percentage; ``batch_wait``: seconds between the end on one system and the start on the next;
     ``batch_failures``: if more fail than this, those that have not begun are left out. ``returners``: what
-    each system calls with its return; ``return_options``: their settings.
+    each system calls with its return; ``return_options``: their settings. ``request``: the digest of the
+    request that has this client token.
     """
 
     function: str
@@ -48,6 +49,7 @@ class Submission(Struct, kw_only=True, frozen=True):
     splay: float = 0
     parent: str | None = None
     client_token: str | None = None
+    request: str = ""
     tree: str = ""
     batch: str = ""
     batch_wait: float = 0
@@ -60,8 +62,8 @@ class Submitted(Struct, kw_only=True, frozen=True):
     """A stored job. ``away``: the systems that will get it later, and since when they are away; one that is
     not expected was left out.
 
-    ``known``: this is the job of an earlier submission with the same client token. ``cursor``: to
-    follow the job from its beginning.
+    ``known``: this is the job of an earlier submission with the same client token, and of ``request``.
+    ``cursor``: to follow the job from its beginning.
     """
 
     jid: str
@@ -70,6 +72,7 @@ class Submitted(Struct, kw_only=True, frozen=True):
     expires: float
     known: bool = False
     cursor: int = 0
+    request: str = ""
 
 
 def check(ask: Submission) -> None:

@@ -22,6 +22,18 @@ _SENT = (
 )
 
 
+def mark_unsent(connection: Connection, jid: str, systems: Sequence[str], now: float) -> None:
+    """Record that a job could not be sent to systems after all; reports that arrived since stay."""
+    connection.execute(_UNSENT, {"of": jid, "some": [*systems], "at": now})
+
+
+_UNSENT = (
+    update(TARGETS)
+    .where(TARGETS.c.jid == bindparam("of"), one_of(TARGETS.c.system, "some"), TARGETS.c.status == "sent")
+    .values(status="queued", updated=bindparam("at"))
+)
+
+
 def mark_taken(connection: Connection, system: str, jids: Iterable[str], now: float) -> None:
     """Record that a system has these jobs."""
     rows = (TARGETS.c.system == system) & TARGETS.c.jid.in_([*jids]) & (TARGETS.c.status == "queued")

@@ -58,11 +58,24 @@ def job(connection: Connection, jid: str) -> JobRow | None:
     return JobRow(**row._mapping) if row is not None else None
 
 
-def job_of_token(connection: Connection, user: str, token: str) -> JobRow | None:
+class TokenJob(Struct, frozen=True, kw_only=True):
+    """A job as its submission is answered again. ``request`` is empty for jobs of older controllers."""
+
+    jid: str
+    expires: float
+    request: str
+    cursor: int
+
+
+_OF_TOKEN = select(*[JOBS.c[name] for name in TokenJob.__struct_fields__]).where(
+    JOBS.c.user == bindparam("by"), JOBS.c.client_token == bindparam("token")
+)
+
+
+def job_of_token(connection: Connection, user: str, token: str) -> TokenJob | None:
     """The job that this person submitted with this client token."""
-    query = select(*JOB_COLUMNS).where(JOBS.c.user == user, JOBS.c.client_token == token)
-    row = connection.execute(query).one_or_none()
-    return JobRow(**row._mapping) if row is not None else None
+    row = connection.execute(_OF_TOKEN, {"by": user, "token": token}).one_or_none()
+    return TokenJob(**row._mapping) if row is not None else None
 
 
 def jobs(connection: Connection, *, before: tuple[float, str] | None = None, limit: int = 50) -> list[JobRow]:

@@ -35,7 +35,10 @@ MOST_AT_ONCE = 500  # overdue jobs that one query returns
 
 
 class NewJob(Struct, frozen=True, kw_only=True):
-    """A job to be stored, with its target, its systems and when it expires."""
+    """A job to be stored, with its target, its systems and when it expires. ``sent``: the systems to which
+    it is sent right after; ``request``: the digest of the request that has this client token; ``cursor``:
+    from where to follow the job.
+    """
 
     job: Job
     target: str
@@ -44,7 +47,10 @@ class NewJob(Struct, frozen=True, kw_only=True):
     envelope: str = ""
     broadcast: bool = False
     client_token: str | None = None
+    request: str = ""
+    cursor: int = 0
     batch: Batch | None = None
+    sent: frozenset[str] = frozenset()
 
 
 class Change(Struct, frozen=True):
@@ -92,11 +98,16 @@ def create_job(connection: Connection, new: NewJob, now: float) -> str:
             parent=new.job.parent,
             ended=None if systems else now,
             client_token=new.client_token,
+            request=new.request,
+            cursor=new.cursor,
             batch=msgspec.json.encode(new.batch) if new.batch else None,
         )
     )
-    status = "held" if new.batch else "queued"
-    rows = [{"jid": new.job.jid, "system": one, "status": status, "updated": now} for one in systems]
+    waiting = "held" if new.batch else "queued"
+    rows = [
+        {"jid": new.job.jid, "system": one, "status": "sent" if one in new.sent else waiting, "updated": now}
+        for one in systems
+    ]
     insert_rows(connection, TARGETS, rows)
     return new.job.jid
 

@@ -107,6 +107,8 @@ JOBS = Table(
     _required("cancelled_by", WORD, default=""),
     Column("ended", Double),
     Column("client_token", WORD),
+    _required("request", WORD, default=""),
+    _required("cursor", BigInteger, default=0),
     Column("batch", LargeBinary),
     Index(None, "created"),
     Index(None, "parent"),

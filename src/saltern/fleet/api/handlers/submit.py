@@ -17,6 +17,7 @@ from saltern.fleet.api.job_shapes import (
     SubmitAnswer,
     SubmitBody,
 )
+from saltern.fleet.api.once import Known, request_digest, token_reused
 from saltern.fleet.api.problems import denial, unknown
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.api.secret_arguments import conceal_arguments
@@ -27,10 +28,11 @@ from saltern.fleet.store.database import Database
 REFUSED = {"jobs.submit": "job.submit", "jobs.cancel": "job.cancel"}
 
 
-async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
+async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer | Known:
     """Start a job."""
     ask = convert(call.body, Submission, from_attributes=True)
-    ask = replace(ask, client_token=call.client_token or None)
+    if token := call.client_token:
+        ask = replace(ask, client_token=token, request=request_digest(token, call.request))
 
     async def permit(systems: tuple[str, ...]) -> str:
         requests = [_request(ask, function, systems) for function in functions_of(ask)]
@@ -38,7 +40,10 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer:
         return rules[0]
 
     made = await call.desk.fleet.submit(call.who, ask, permit=permit)
-    return convert(made, SubmitAnswer, from_attributes=True)
+    if made.known and made.request not in ("", ask.request):
+        raise token_reused()
+    answer = convert(replace(made, known=False), SubmitAnswer, from_attributes=True)
+    return Known(answer) if made.known else answer
 
 
 async def cancel_job(call: Call[NoQuery, CancelBody]) -> CancelAnswer:
