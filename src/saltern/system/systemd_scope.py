@@ -1,8 +1,8 @@
 """Puts this process into a control group of its own, as a scope of systemd: what stops a service then leaves
 it alone.
 
-``systemd-run --scope`` does the same for a program that it starts. A process that runs already asks the
-manager itself, in one message of D-Bus over the manager's own socket, which only root can use.
+``systemd-run --scope`` does the same for a program that it starts. A running process must ask the manager
+itself, in one D-Bus message over the manager's own socket, which only root can use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import struct
 import time
 
 MANAGER = "/run/systemd/private"
-WAIT = 5.0  # seconds for an answer, and for the move that follows it
+WAIT = 5.0  # seconds for a reply, and for the move that follows it
 STEP = 0.002
 HEAD = 16  # bytes of a message before its fields
 CALL, RETURN = 1, 2  # kinds of messages
@@ -25,11 +25,14 @@ def enter(unit: str, manager: str = MANAGER) -> bool:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(WAIT)
             line.connect(manager)
-            line.sendall(b"\0AUTH EXTERNAL %s\r\nBEGIN\r\n" % str(os.geteuid()).encode().hex().encode())
-            line.sendall(request(unit, os.getpid()))
+            line.sendall(_login(os.geteuid()) + request(unit, os.getpid()))
             return _is_agreed(line) and _is_moved(unit)
     except (OSError, struct.error):
         return False
+
+
+def _login(uid: int) -> bytes:
+    return b"\0AUTH EXTERNAL %s\r\nBEGIN\r\n" % str(uid).encode().hex().encode()
 
 
 def request(unit: str, pid: int) -> bytes:
@@ -77,7 +80,7 @@ def _string(text: str) -> bytes:
 
 
 class _Writer:
-    """Values in the form of D-Bus, each at a multiple of its size."""
+    """Writes values in the format of D-Bus, each at a multiple of its size."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -93,7 +96,7 @@ class _Writer:
         self.data += bytes([len(text)]) + text + b"\0"
 
     def array(self, items: bytes) -> None:
-        """Structures, which begin at a multiple of eight."""
+        """Write an array of structures, which begin at a multiple of eight."""
         self.align(4)
         self.data += struct.pack("<I", len(items))
         self.align(8)
@@ -101,7 +104,7 @@ class _Writer:
 
 
 def _is_agreed(line: socket.socket) -> bool:
-    """True if the call is answered with a result; signals that come before it are passed over."""
+    """True if the call returns a result; signals that come before it are skipped."""
     file = line.makefile("rb")
     if not file.readline().startswith(b"OK "):
         return False
@@ -114,7 +117,7 @@ def _is_agreed(line: socket.socket) -> bool:
 
 
 def _is_moved(unit: str) -> bool:
-    """True when the kernel says that this process is there; systemd answers before it has moved it."""
+    """True once the kernel reports that this process is there; systemd replies before it has moved it."""
     end = time.monotonic() + WAIT
     while time.monotonic() < end:
         with open("/proc/self/cgroup") as file:

@@ -23,7 +23,7 @@ def answer(kind: int) -> bytes:
 
 @contextmanager
 def manager(place: Path, *said: bytes) -> Iterator[str]:
-    """A manager that says these words to the first who comes, and ends."""
+    """A manager that reads one call, answers it with these words, and closes the connection."""
     path = str(place / "private")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
@@ -31,8 +31,12 @@ def manager(place: Path, *said: bytes) -> Iterator[str]:
 
         def serve() -> None:
             line, _ = listening.accept()
-            with line:
-                line.recv(65_536)
+            with line, line.makefile("rb") as file:
+                assert file.readline().startswith(b"\0AUTH EXTERNAL ")
+                assert file.readline() == b"BEGIN\r\n"
+                size, fields = struct.unpack("<4xI4xI", file.read(scope.HEAD))
+                # Closed before all of it was read, the connection would be reset, and the answer lost.
+                file.read(-(-fields // 8) * 8 + size)
                 line.sendall(b"".join(said))
 
         thread = threading.Thread(target=serve)
@@ -77,5 +81,6 @@ def test_an_answer_after_signals_counts_when_the_kernel_agrees(
         assert not scope.enter("saltern-job-j.scope", path)  # this process was not moved
     own = Path("/proc/self/cgroup").read_text().strip().rpartition("/")[2]
     (tmp_path / "private").unlink()
+    monkeypatch.setattr(scope, "WAIT", 60.0)
     with manager(tmp_path, OK, answer(4), answer(2)) as path:
         assert scope.enter(own, path)
