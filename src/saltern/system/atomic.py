@@ -1,8 +1,8 @@
 """Writes, syncs and replaces a file, so that readers find the old or the new content, never a part.
 
-For files that this program keeps for itself. What states write to a machine keeps owner, mode and labels,
-and follows links that can be trusted: that is ``system.files`` (and ``system.rooted`` below a root).
-``modules/lib/chain_chunks.py`` runs within Salt and has its own copy.
+Only for the program's own files. Files that states write keep their owner, mode and labels, and trusted links
+are followed: see ``system.files`` (and ``system.rooted`` below a root). ``modules/lib/chain_chunks.py`` runs
+within Salt and has its own copy.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) ->
     """Replace a file by one with this content and mode.
 
     ``durable``: it survives a loss of power once this returns. A reader finds the old file or the new one in
-    any case. Raises ``OSError``; then the old file is untouched and nothing is left beside it. What a killed
-    process has left there is removed.
+    any case. Raises ``OSError``; then the old file is unchanged and nothing is left beside it. Files left by
+    killed processes are removed.
     """
     place = place_beside(path)
     with _removed_on_error(place):
@@ -34,7 +34,7 @@ def write(path: str, data: bytes, *, mode: int = 0o600, durable: bool = True) ->
 
 
 def link(path: str, target: str, *, durable: bool = True) -> None:
-    """Replace a link, or whatever is there, by a link to ``target``."""
+    """Replace a link, or any other file, with a link to ``target``."""
     place = place_beside(path)
     os.symlink(target, place)
     with _removed_on_error(place):

@@ -8,7 +8,7 @@ NONCE = "/run/saltern.boot"
 
 
 def boot_identity(root: str = "/") -> dict[str, str]:
-    """The kernel's boot id, the start of process 1, a word that a boot forgets; empty if unknown."""
+    """The kernel's boot ID, the start of process 1, and a word that a boot discards; empty if unknown."""
     return {
         "boot_id": boot_id(root),
         "pid1": _start(os.path.join(root, "proc/1/stat")),
@@ -17,7 +17,7 @@ def boot_identity(root: str = "/") -> dict[str, str]:
 
 
 def boot_id(root: str = "/") -> str:
-    """The kernel's boot id; empty if it is unknown."""
+    """The kernel's boot ID; empty if it is unknown."""
     return text_of(os.path.join(root, "proc/sys/kernel/random/boot_id")).strip()
 
 
@@ -42,7 +42,7 @@ def text_of(path: str) -> str:
 
 
 def process_start(pid: int) -> str:
-    """When a process began; with its number, a name that is never given twice. Empty if there is none."""
+    """The start time of a process, which with its ID is unique. Empty if there is no such process."""
     return _start(f"/proc/{pid}/stat")
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Protocol
 else:
-    Protocol = object  # the real one costs as much as a module
+    Protocol = object  # importing the real one costs as much as a module
 
 EARLIEST = 0.0
-SOON = 1e-6  # after it: a moment of 0 would read as none
-LATEST = 253_402_128_000.0  # the year 9999, less two days: its last hours are another year in other zones
+SOON = 1e-6  # after 1970: a moment of 0 would be read as none
+LATEST = 253_402_128_000.0  # the year 9999, less two days: its last hours are in another year in other zones
 
 
 class Clock(Protocol):
@@ -21,13 +21,14 @@ class Clock(Protocol):
         """Seconds since the epoch."""
 
     def tick(self) -> float:
-        """Seconds since some fixed moment; never goes back."""
+        """Seconds since some fixed moment; never decreases."""
 
     def sleep(self, seconds: float) -> None: ...
 
 
 def now() -> float:
-    """Seconds since the epoch, in the years 1970 to 9999, whatever the clock of the machine says.
+    """Seconds since the epoch, in the years 1970 to 9999, even if the clock of the machine is outside of
+    them.
 
     Not ``time.time``: that raises in the year 2262 and later.
     """
@@ -47,7 +48,7 @@ def help_python() -> None:
 
 
 def clamp_moment(seconds: float) -> float:
-    """The moment limited to those that have a date; the first one for what is not a number."""
+    """The moment, limited to those that have a date; the first of them if it is not a number."""
     if EARLIEST <= seconds <= LATEST:
         return seconds
     return LATEST if seconds > LATEST else EARLIEST

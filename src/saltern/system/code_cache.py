@@ -1,9 +1,9 @@
-"""The code of our own modules in one file: a run imports more than a hundred, and to find them costs most.
+"""The code of our own modules in one file: a run imports more than a hundred, and finding them costs most.
 
 For each module, Python looks through directories, and opens and checks a compiled file. Here it is one
-``stat`` of the source and one read. What is kept is what Python has compiled itself, beside its own compiled
-files; a module that is missing here, or whose source was touched since, is imported as ever. Modules that
-are imported together are kept together, as a group, in the order in which they were executed: each
+``stat`` of the source and one read. The file contains code that Python has compiled, and is beside Python's
+own compiled files; a module that is missing in it, or whose source has changed, is imported as usual. Modules
+that are imported together are stored together, as a group, in the order of their execution, so that each
 finds what it imports. Why: docs/decisions/0023-code-cache.md.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from _frozen_importlib import ModuleSpec  # importlib.machinery has them, too, and is one more module to find
+from _frozen_importlib import ModuleSpec  # importlib.machinery has them, too, but is one more module to find
 from _frozen_importlib_external import MAGIC_NUMBER, PathFinder, SourceFileLoader
 from _imp import _fix_co_filename  # type: ignore[attr-defined]
 from _thread import _count as other_threads
@@ -24,22 +24,23 @@ if TYPE_CHECKING:
     from types import CodeType
 
 OURS = "saltern"
-KIND = b"saltern code 3\n" + MAGIC_NUMBER  # how the file begins
-HEAD = len(KIND) + 16  # with the lengths of the index, which follows, and of all
-GARBLED = (ValueError, EOFError, TypeError)  # what marshal says of it
+KIND = b"saltern code 3\n" + MAGIC_NUMBER  # the beginning of the file
+HEAD = len(KIND) + 16  # with the lengths of the index, which follows, and of the file
+GARBLED = (ValueError, EOFError, TypeError)  # in the format of marshal
 LEAST = 4  # modules of a group
 
 Identity = tuple[int, int, int, int]  # of a source: inode, size, and the times of two kinds of changes
-Entry = tuple[int, int, bool, Identity]  # where the code begins, its length; is it a package; its source
+# Where the code begins, and its length; whether it is a package; its source.
+Entry = tuple[int, int, bool, Identity]
 Member = tuple[str, bool, Identity, "CodeType"]  # of a group: its name, the same two, its code
 NOTHING: Identity = (0, 0, 0, 0)
 
 
 class Module(ModuleType):
-    """A module that answers at once when it is asked for what it does not have.
+    """A module that raises at once for an attribute that it does not have.
 
     ``from … import …`` asks every module whether it is a package. Up to Python 3.11, a module that is none
-    writes two messages about it, which are thrown away.
+    creates two messages about it, which are discarded.
     """
 
     if sys.version_info < (3, 12):
@@ -47,7 +48,7 @@ class Module(ModuleType):
 
 
 class CodeCache:
-    """Finds modules for ``import``, before anything else does."""
+    """Finds modules for ``import``, before all other finders."""
 
     def __init__(self, path: str, above: str, ending: str) -> None:
         self.path = path
@@ -56,9 +57,9 @@ class CodeCache:
         self._file = self._begin = -1
         self._is = (0, 0)
         self.index: dict[str, Entry] = {}
-        self.groups: dict[str, tuple[int, int]] = {}  # where the group of a module begins, its length
-        self.missing: list[Loader] = []  # of modules that are not kept yet
-        self.found: dict[str, list[str]] = {}  # groups that are not kept yet
+        self.groups: dict[str, tuple[int, int]] = {}  # where the group of a module begins, and its length
+        self.missing: list[Loader] = []  # of modules that are not stored yet
+        self.found: dict[str, list[str]] = {}  # groups that are not stored yet
         self._executed: list[str] = []  # by the outermost import, in the order of their ends
         self._depth = 0  # imports that are under way, one within the other
         self._open()
@@ -120,7 +121,7 @@ class CodeCache:
             return b""
 
     def _execute_group(self, name: str) -> CodeType | None:
-        """Import what the module will import; its own code. None: it has to import them itself."""
+        """Import what the module will import, and return its own code. None: it has to import them itself."""
         try:
             members: list[Member] = marshal.loads(self.code(*self.groups[name]))
         except GARBLED:
@@ -137,7 +138,7 @@ class CodeCache:
         return code
 
     def _execute(self, name: str, is_package: bool, code: CodeType) -> bool:
-        """Import a module without asking for it: what it imports is there. False if that cannot be done."""
+        """Execute a module whose imports are already loaded. False if that cannot be done."""
         above, _, last = name.rpartition(".")
         if above not in sys.modules:
             return False
@@ -153,7 +154,7 @@ class CodeCache:
         sys.modules[name] = module
         try:
             exec(code, module.__dict__)
-        except Exception:  # the import that asks for it shows why
+        except Exception:  # the import that needs it shows why
             del sys.modules[name]
             return False
         _settle(module)
@@ -179,12 +180,12 @@ class CodeCache:
 
     @property
     def is_complete(self) -> bool:
-        """True if the file has all that this process has imported, or nothing may be written there."""
+        """True if the file has everything that this process has imported, or if it may not be written."""
         return sys.dont_write_bytecode or not (self.missing or self.found)
 
 
 class Loader(SourceFileLoader):
-    """Python's loader, except that the code comes from the cache, if it is there."""
+    """Python's loader, except that the code comes from the cache if it has the module."""
 
     def __init__(self, name: str, file: str, code: bytes | CodeType, cache: CodeCache) -> None:
         super().__init__(name, file)
@@ -212,7 +213,7 @@ class Loader(SourceFileLoader):
 
 
 def _settle(module: ModuleType) -> None:
-    """One that answers for more names than it has is as any other."""
+    """Let a module that has its own ``__getattr__`` use it."""
     if "__getattr__" in vars(module):
         module.__class__ = ModuleType
 
@@ -227,9 +228,10 @@ def identity(file: str) -> Identity:
 
 
 def install(command: str) -> CodeCache | None:
-    """From here on, our modules come from there. None: Python keeps no compiled files beside our sources.
+    """Use the cache for our modules from now on. None if Python keeps no compiled files beside our sources.
 
-    Each command has its own file: it is read at every start, and its groups are what this one imports.
+    Each command has its own file, since it is read at every start, and its groups are the imports of that
+    command.
     """
     spec = __spec__
     if type(spec.loader) is not SourceFileLoader or not spec.cached or sys.pycache_prefix is not None:

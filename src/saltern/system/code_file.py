@@ -40,7 +40,7 @@ def _entry_for(loader: Loader) -> Kept | None:
 
 
 def _group(names: Sequence[str], modules: Mapping[str, Kept]) -> bytes:
-    """One object of all: what they have in common, above all names, is there once."""
+    """Marshal all as one object, so that common parts, above all names, are stored once."""
     try:
         return marshal.dumps([(name, *modules[name][1:], marshal.loads(modules[name][0])) for name in names])
     except GARBLED:
@@ -48,7 +48,7 @@ def _group(names: Sequence[str], modules: Mapping[str, Kept]) -> bytes:
 
 
 def compiled_code(source: str) -> bytes:
-    """The code in Python's compiled file, if that says that it is of the source which is there now."""
+    """The code in Python's compiled file, if it was compiled from the current source."""
     from importlib.util import cache_from_source
 
     try:
@@ -63,7 +63,7 @@ def compiled_code(source: str) -> bytes:
 
 
 def write(path: str, modules: Mapping[str, Kept], groups: Mapping[str, bytes]) -> None:
-    """Write the file completely or not at all; readers meanwhile have the old one."""
+    """Write the file completely or not at all; until then, readers get the old one."""
     begin, codes = 0, []
     entries: dict[str, Entry] = {}
     places: dict[str, tuple[int, int]] = {}
@@ -86,13 +86,13 @@ def write(path: str, modules: Mapping[str, Kept], groups: Mapping[str, bytes]) -
             out.flush()
             os.fsync(out.fileno())
         os.replace(place, path)
-    except OSError:  # no room, or not ours to write: the next run finds its modules as ever
+    except OSError:  # no space, or no permission: the next run finds its modules as usual
         with suppress(OSError):
             os.remove(place)
 
 
 def _sweep(path: str) -> None:
-    """Remove what killed processes were to put there. One that lives elsewhere only fails to write, once."""
+    """Remove files that killed processes have left. A living process elsewhere only fails to write, once."""
     folder, name = os.path.split(path)
     for one in os.listdir(folder):
         pid = one.removeprefix(f"{name}.")

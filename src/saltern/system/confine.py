@@ -1,8 +1,8 @@
-"""Has the kernel restrict this process from now on, as a second barrier against untrusted input.
+"""Makes the kernel restrict this process from now on, as a second barrier against untrusted input.
 
-Each layer is tried by itself, and one that the kernel does not offer is left out: a new network namespace
-(and one of users, for who is not root), no new privileges, limits, Landlock for files, and a filter of
-system calls. ``guard`` does not depend on any of them.
+The layers are independent, and one that the kernel does not support is left out: a new network namespace (and
+one of users, if we are not root), no new privileges, limits, Landlock for files, and a filter for system
+calls. ``guard`` does not depend on any of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _ALL_RIGHTS = (1 << 16) - 1
 _TCP = 0b11  # bind and connect
 _SCOPES = 0b11  # abstract sockets and signals
 
-# What a check never calls, by its number on x86-64 and on arm64 (None: there is no such call).
+# System calls that a check never needs, by their numbers on x86-64 and on arm64 (None: there is no such
+# call).
 _CALLS: dict[str, tuple[int | None, int | None]] = {
     "socket": (41, 198),
     "connect": (42, 203),
@@ -128,7 +129,9 @@ _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column of
 
 
 def confine(places: Iterable[str], *, memory: int = MEMORY) -> tuple[str, ...]:
-    """Give up what a check does not need; ``places`` stay readable. Return the names of the active layers."""
+    """Give up all rights that a check does not need; ``places`` stay readable. Return the names of the active
+    layers.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     readable = (*places, *LIBRARIES)
     layers: tuple[tuple[str, Callable[[], bool]], ...] = (
@@ -150,7 +153,9 @@ def _tried(layer: Callable[[], bool]) -> bool:
 
 
 def _namespaces(libc: ctypes.CDLL) -> bool:
-    """Root needs no namespace of users for that, and keeps the right to read files of others."""
+    """Enter new namespaces. Root needs no user namespace for that, and keeps the right to read files of
+    others.
+    """
     users = 0 if os.geteuid() == 0 else _NEWUSER
     return bool(libc.unshare(users | _NEWNET | _NEWIPC | _NEWUTS) == 0)
 
@@ -196,7 +201,7 @@ def _allow(libc: ctypes.CDLL, ruleset: int, place: str) -> None:
     try:
         handle = os.open(place, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there need not be readable
+        return  # a missing path need not be readable
     try:
         rights = _READ_FILE | (_READ_DIRECTORY if os.path.isdir(place) else 0)
         rule = struct.pack("=Qi", rights, handle)
@@ -209,7 +214,7 @@ def _allow(libc: ctypes.CDLL, ruleset: int, place: str) -> None:
 
 
 def _filter(libc: ctypes.CDLL) -> bool:
-    """Let system calls of the table fail with EPERM; the process may have threads, but no children."""
+    """Make the system calls of the table fail with EPERM; the process may have threads, but no children."""
     known = _MACHINES.get(platform.machine())
     if known is None or struct.calcsize("P") != 8:
         return False

@@ -1,7 +1,7 @@
-"""The walk from a directory to one below it, by handles, one step at a time.
+"""Walks from a directory to one below it, by handles, one step at a time.
 
-A link on the way is read and walked by hand, below the directory only, so that neither a link in an archive
-nor another user who exchanges names meanwhile can lead a write elsewhere.
+Links on the way are read and followed here, and only below the directory, so that neither a link in an
+archive nor another user who renames directories meanwhile can redirect a write.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Outside(OSError):
 
 
 class Descent:
-    """The open handles from a top directory, which must exist, to the directory below it last entered."""
+    """The open handles from a top directory, which must exist, to the directory that was entered last."""
 
     def __init__(self, path: str) -> None:
         self.path = settle(path)
@@ -36,11 +36,11 @@ class Descent:
         return len(self._stack) - 1
 
     def close(self) -> None:
-        """Close every handle, that of the top included."""
+        """Close every handle, including that of the top."""
         self._back_to(0)
 
     def restart(self) -> None:
-        """Go back to the top: what was below it may be gone."""
+        """Go back to the top, since directories below it may be gone."""
         self._back_to(1)
         self._at = ""
 
@@ -49,13 +49,15 @@ class Descent:
             os.close(self._stack.pop())
 
     def enter(self, name: str, make: Attributes | None) -> int:
-        """A handle on the directory called ``name``, closed by the next walk; ``make``: what is missing."""
+        """A handle on the directory ``name``, which the next walk closes; ``make``: create missing
+        directories.
+        """
         if name == self._at:
             return self._stack[-1]
         if name.startswith("/") or ".." in name.split("/"):
             raise Outside(self.full_path(name), f"is not a name below {self.path}")
         self._back_to(1)
-        self._at = "\0"  # no name, should the walk break off
+        self._at = "\0"  # no name, in case the walk fails
         todo = name.split("/")[::-1]
         links = 0
         while todo:
@@ -101,7 +103,7 @@ class Descent:
         return None
 
     def _below_top(self, name: str, target: str) -> str:
-        """What to walk for a link; an absolute one begins again at the top, if it leads below it."""
+        """The path to walk for a link; an absolute one that leads below the top begins there again."""
         if not target.startswith("/"):
             return target
         top = self.path.rstrip("/") + "/"
@@ -118,7 +120,9 @@ class Descent:
 
     @contextmanager
     def parent(self, name: str, make: Attributes | None = None) -> Iterator[tuple[int, str]]:
-        """The handle of the directory above ``name``, and its last part; errors name the whole path."""
+        """The handle of the directory that contains ``name``, and the last part of the name; errors have the
+        whole path.
+        """
         parent, _, last = name.rpartition("/")
         if last in ("", ".", ".."):
             raise Outside(self.full_path(name), f"is not a name below {self.path}")

@@ -19,7 +19,7 @@ PLACES = (
     f"{UNITS}/timers.target.wants/{NAME}.timer",
     CRON,
 )
-EVERY = ("hourly", "daily", "weekly")  # what both systemd and cron understand
+EVERY = ("hourly", "daily", "weekly")  # values that both systemd and cron understand
 
 SERVICE = """\
 [Unit]
@@ -46,7 +46,7 @@ WantedBy=timers.target
 
 
 def install(root: str, when: str, *, sls: Sequence[str] = (), config: str = "") -> list[str]:
-    """Write the missing files below ``root``, and return them. Raises ``ValueError`` for a bad ``when``."""
+    """Write the missing files below ``root``; return them. Raises ``ValueError`` for an invalid ``when``."""
     written = [piece.place for piece in pieces(root, when, sls=sls, config=config) if put(root, piece)]
     if written and root == "/" and os.path.isdir("/run/systemd/system"):
         reload_units()

@@ -1,11 +1,11 @@
 """Reports that something is about to act on the machine, before it does.
 
-Python reports every program that is started, every file that is written, moved or removed, every
-connection that is made, by whatever code: a module of ours, of Salt, of the user. So what must be on disk
-before an effect is written then, and not for the many states that only look.
+Python reports every started program, every file that is written, moved or removed, and every connection, by
+any code: a module of ours, of Salt or of the user. So records that must be on disk before an effect are
+written then, and not for the many states that only look.
 
-There is one for the whole process, and not one for each run: an audit hook cannot be removed, and hears of
-effects without knowing who causes them. It is set while a journal is open, and one process has one of these.
+There is one reporter for the whole process, not one for each run: an audit hook cannot be removed, and does
+not know who causes an effect. It is set while a journal is open, and a process has only one open journal.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ _before: Callable[[], None] | None = None
 _watching = False
 _reporting = False
 _acted = False  # since a journal was opened
-_one_at_a_time = RLock()  # an effect in one thread waits until all is on disk, whichever thread writes it
+# An effect in one thread waits until everything is on disk, whichever thread writes it.
+_one_at_a_time = RLock()
 
 
 def before(act: Callable[[], None] | None) -> None:
@@ -75,7 +76,7 @@ def report_act() -> None:
 
 
 def has_acted() -> bool:
-    """True if there was an effect since ``before`` was last given something to call."""
+    """True if there was an effect since ``before`` was last called with a function."""
     return _acted
 
 
@@ -93,7 +94,7 @@ def _hear(event: str, args: tuple[object, ...]) -> None:
 
 
 def _report() -> None:
-    """Report an effect. What the recording does meanwhile is not an effect of the run."""
+    """Report an effect. The writes of the recording itself are not effects of the run."""
     global _reporting, _acted
     if _reporting or _before is None:
         return

@@ -1,6 +1,6 @@
 """The environment of this process as a mapping of texts, decoded once while it stays the same.
 
-``dict(os.environ)`` decodes every name and value in Python; a run of commands asks for it twice for each.
+``dict(os.environ)`` decodes every name and value in Python, and a run needs it twice for each command.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def environment() -> dict[str, str]:
     """A copy of ``os.environ``."""
     global _seen, _decoded
     held: Mapping[object, object] | None = getattr(os.environ, "_data", None)
-    if held is None:  # another Python, or a test that replaced it
+    if held is None:  # another Python implementation, or a test that replaced it
         return dict(os.environ)
     if held != _seen:
         _seen, _decoded = dict(held), dict(os.environ)

@@ -18,7 +18,7 @@ from saltern.system.paths import look as look
 from saltern.system.paths import open_directory as open_directory
 from saltern.system.paths import settle as settle
 
-READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # non-blocking: a pipe must not make us wait
+READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # non-blocking: a pipe must not block us
 
 
 class Seen(Struct, frozen=True):
@@ -46,7 +46,7 @@ def see(path: str, *, follow: bool = True) -> Seen | None:
         found = look(path) if problem.errno in (errno.ELOOP, errno.ENXIO) else None
         if found is None or (follow and stat.S_ISLNK(found.st_mode)):
             raise
-        return Seen(found)  # a link that is not to be followed, or a socket
+        return Seen(found)  # a link that must not be followed, or a socket
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
@@ -69,7 +69,7 @@ def _read(fd: int, size: int) -> bytes:
     if len(block) == size:
         return block
     blocks = []
-    while block:  # /proc, or a file that grows
+    while block:  # files in /proc, or a file that grows
         blocks.append(block)
         block = os.read(fd, 1 << 20)
     return b"".join(blocks)
@@ -79,7 +79,9 @@ def _read(fd: int, size: int) -> bytes:
 
 
 class Attributes(Struct, frozen=True):
-    """What a written file gets; None keeps what the old file has, or the usual for a new one."""
+    """Mode and owner of a written file; None keeps those of the old file, or uses the usual ones for a new
+    file.
+    """
 
     mode: int | None = None
     uid: int | None = None
@@ -90,7 +92,7 @@ KEPT = Attributes()
 
 
 def usual_mode(full: int = 0o666) -> int:
-    """The mode a new file gets under the umask in force."""
+    """The mode of a new file under the current umask."""
     mask = os.umask(0o022)
     os.umask(mask)
     return full & ~mask
@@ -105,11 +107,10 @@ def write(
     suffix: str = "",
     check: Callable[[str], None] | None = None,
 ) -> None:
-    """Put ``data`` there in one step: a reader sees the old file or the new one, never a part.
+    """Write ``data`` atomically: a reader sees the old file or the new one, never a part.
 
-    Mode and owner of an old file are kept. ``check`` is given the finished new file under
-    its temporary name (which ends in ``suffix``) before it takes its place; if it raises,
-    nothing has changed.
+    Mode and owner of an old file are kept. ``check`` is called with the temporary name of the complete new
+    file (which ends in ``suffix``) before it replaces the old one; if it raises, nothing has changed.
     """
     directory, place = reach(path, follow=follow)
     parent, name = os.path.split(place)
@@ -126,7 +127,7 @@ def write(
             _forget(directory, temporary)
             raise
     except OSError as problem:
-        if problem.filename == temporary:  # the user knows nothing of it
+        if problem.filename == temporary:  # the user does not know this name
             problem.filename = path
         raise
     finally:
@@ -165,7 +166,8 @@ def _create(directory: int, name: str, data: bytes, attributes: Attributes, labe
             os.fchown(fd, uid, gid)
         if labels:
             _keep_labels(labels, fd)
-        os.fchmod(fd, attributes.mode or 0)  # last: a new owner clears setuid, an ACL sets group bits
+        # Last: changing the owner clears setuid, and an ACL sets group bits.
+        os.fchmod(fd, attributes.mode or 0)
     except BaseException:
         _forget(directory, name)
         raise
@@ -183,7 +185,9 @@ LABELS = ("system.posix_acl_access", "security.selinux")
 
 
 def _keep_labels(old: str, new: int) -> None:
-    """ACL and SELinux label, where the file system has them. File capabilities end with the content."""
+    """Keep the ACL and the SELinux label, if the file system has them. File capabilities are lost with the
+    old content.
+    """
     try:
         for label in os.listxattr(old, follow_symlinks=False):
             if label in LABELS:
@@ -198,7 +202,7 @@ def _swap(directory: int, temporary: str, name: str, data: bytes) -> None:
     except OSError as problem:
         if problem.errno != errno.EBUSY:
             raise
-        _overwrite(directory, name, data)  # a mount point of its own, as /etc/hosts in a container
+        _overwrite(directory, name, data)  # a mount point, such as /etc/hosts in a container
         _forget(directory, temporary)
 
 
@@ -221,7 +225,7 @@ def _forget(directory: int, name: str) -> None:
 
 
 def set_attributes(path: str, attributes: Attributes, *, follow: bool = True) -> None:
-    """Change mode and owner of what is there already. A link itself has only an owner."""
+    """Change mode and owner of an existing file. A link itself has only an owner."""
     with Place(path, follow=follow) as (directory, name):
         if attributes.uid is not None or attributes.gid is not None:
             uid = -1 if attributes.uid is None else attributes.uid
@@ -251,7 +255,7 @@ def rename(source: str, target: str) -> None:
 
 
 def link(path: str, make: Callable[[str, int], None], attributes: Attributes = KEPT) -> None:
-    """Put a link there in one step, in place of a file or link. ``make`` gets its name and directory."""
+    """Create a link atomically, replacing a file or link. ``make`` gets its name and directory."""
     with Place(path, follow=False) as (directory, name):
         sweep(directory)
         if attributes == KEPT and _is_made(name, directory, make):
@@ -260,7 +264,7 @@ def link(path: str, make: Callable[[str, int], None], attributes: Attributes = K
         try:
             make(temporary, directory)
         except OSError as problem:
-            problem.filename, problem.filename2 = path, None  # the user knows nothing of the temporary name
+            problem.filename, problem.filename2 = path, None  # the user does not know the temporary name
             raise
         try:
             if attributes != KEPT:
@@ -269,11 +273,11 @@ def link(path: str, make: Callable[[str, int], None], attributes: Attributes = K
                 os.chown(temporary, uid, gid, dir_fd=directory, follow_symlinks=False)
             os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         finally:
-            _forget(directory, temporary)  # replacing a link by another name of the same file leaves it
+            _forget(directory, temporary)  # renaming over another name of the same file does nothing
 
 
 def _is_made(name: str, directory: int, make: Callable[[str, int], None]) -> bool:
-    """Create the link directly under its name if nothing is there."""
+    """Create the link directly if its name is free; true on success."""
     try:
         make(name, directory)
     except FileExistsError:
@@ -282,7 +286,7 @@ def _is_made(name: str, directory: int, make: Callable[[str, int], None]) -> boo
 
 
 def make_directories(path: str, attributes: Attributes = KEPT) -> list[str]:
-    """Make the directory and those above it that are missing; the ones made, topmost first."""
+    """Make the directory and its missing parents. Returns the new directories, topmost first."""
     made: list[str] = []
     if (directory := open_without_links(path)) is not None:
         os.close(directory)
@@ -331,7 +335,7 @@ def new_directory(parent: int, name: str, wanted: Attributes) -> bool:
 
 
 def settle_new(fd: int, wanted: Attributes, usual: int) -> None:
-    """Owner first, which clears setuid, then the mode."""
+    """Set the owner of a new directory, which clears setuid, then its mode."""
     if wanted.uid is not None or wanted.gid is not None:
         os.fchown(fd, -1 if wanted.uid is None else wanted.uid, -1 if wanted.gid is None else wanted.gid)
     os.fchmod(fd, usual if wanted.mode is None else wanted.mode)
@@ -350,7 +354,8 @@ def remove(path: str, *, tree: bool = True) -> bool:
         elif tree:
             from shutil import rmtree
 
-            rmtree(name, dir_fd=directory)  # works on handles, so a link swapped in is not followed
+            # It works on handles, so a link that is put in place meanwhile is not followed.
+            rmtree(name, dir_fd=directory)
         else:
             os.rmdir(name, dir_fd=directory)
     return True

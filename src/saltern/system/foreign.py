@@ -1,4 +1,4 @@
-"""Directories that another user could exchange while a program of root works in them."""
+"""Directories that another user could replace while a program of root works in them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from saltern.system.paths import look, settle
 
 
 def foreign_directory(path: str) -> tuple[str, int] | None:
-    """The topmost directory on the way whose names another user can change, and that user.
+    """The topmost directory in the path in which another user can rename entries, and that user; -1 means
+    every user.
 
-    -1 stands for every user. None if there is no such directory, or if we are not root and have nothing to
-    lose by it.
+    None if there is no such directory, or if we are not root.
     """
     if os.geteuid():
         return None
@@ -30,7 +30,7 @@ def foreign_directory(path: str) -> tuple[str, int] | None:
 
 
 def name_of(uid: int) -> str:
-    """Of a user, or the number."""
+    """The name of a user, or the number if there is none."""
     import pwd
 
     try:

@@ -1,16 +1,16 @@
-"""The garbage collector: off while a command compiles, on again in a process that stays."""
+"""The garbage collector: off while a command compiles, on again in a process that runs for long."""
 
 from __future__ import annotations
 
 import gc
 
-BUSY = 10_000  # new objects after which the collector looks at them, where many are made at once
+BUSY = 10_000  # new objects after which the collector runs, in processes that make many at once
 
 
 def collect_from_now_on(threshold: int = 0) -> None:
-    """Called by a process that stays, once it has started: what was made until then is not looked at again,
-    and what is made and forgotten from here on in circles is removed. ``threshold``: new objects after which
-    the collector looks at them, if not the usual 700.
+    """Turn on the collector in a long-running process that has started: objects made until then are not
+    examined again, and later cycles of unused objects are removed. ``threshold``: the number of new objects
+    after which the collector runs, if not the usual 700.
     """
     gc.collect()
     gc.freeze()

@@ -1,7 +1,7 @@
 """Decrypt many OpenPGP messages with the system's gpg: one process for up to ``BATCH`` of them.
 
-gpg writes each message to an output file of its own, which leads to memory of this process: what is decrypted
-is never on a disk. It is asked for no passphrase, so it cannot wait for one.
+gpg writes each message to a separate output file in the memory of this process: decrypted data is never on a
+disk. It cannot prompt for a passphrase, so it never waits for one.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from msgspec import Struct
 
 BATCH = 200  # messages of one process: each has a file descriptor
 LIMIT = 300.0  # seconds for one process
-NO_GPG = "there is no program 'gpg' on this machine: install gnupg"
-# What gpg reports of a message that it could not decrypt, and what that means, the most precise first.
+NO_GPG = "the program 'gpg' is not on this machine: install gnupg"
+# Reports of gpg about a message that it could not decrypt, and their meaning, the most precise first.
 REASONS: Mapping[str, str] = {
-    "NEED_PASSPHRASE_SYM": "it is encrypted with a passphrase, and not for a key",
+    "NEED_PASSPHRASE_SYM": "it is encrypted with a passphrase, not for a key",
     "BADMDC": "the block is damaged: it was changed after it was encrypted",
-    "DECRYPTION_KEY": "the block is damaged: the key fits, and the rest cannot be read",
+    "DECRYPTION_KEY": "the block is damaged: its key is right, but the rest cannot be read",
     "ERROR": "the secret key {keys} cannot be used: without its passphrase, or at all",
     "NO_SECKEY": "the key ring {keydir} lacks the secret key {keys}",
     "ENC_TO": "gpg cannot decrypt it",
@@ -69,7 +69,7 @@ def _batch(blocks: Sequence[str], keydir: str) -> list[Message]:
 
 
 def _run(folder: str, count: int, keydir: str, outputs: Sequence[int]) -> dict[int, list[str]]:
-    """What gpg reports of each message, by its index."""
+    """Run gpg, and return its reports about each message, by its index."""
     command = [
         *("gpg", "--homedir", keydir, "--batch", "--yes", "--no-tty", "--status-fd", "1"),
         *("--no-auto-key-locate", *_no_questions(keydir), "--multifile", "--decrypt"),
@@ -110,7 +110,9 @@ def _by_message(status: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _no_questions(keydir: str) -> tuple[str, ...]:
-    """No passphrase is asked for, unless the key ring's own configuration says where one comes from."""
+    """Options that prevent prompts for a passphrase, unless the configuration of the key ring says how to get
+    one.
+    """
     try:
         with open(f"{keydir}/gpg.conf", encoding="utf-8", errors="replace") as file:
             decided = "pinentry-mode" in file.read()

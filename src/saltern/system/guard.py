@@ -1,8 +1,8 @@
 """Refuses, within the process, everything that a check of an untrusted tree does not need.
 
-Nothing that is Python of such a tree runs, so nothing of it can get past an audit hook: what is heard here
-is saltern's own code, which a template led further than it should. ``confine`` has the kernel refuse the
-same, should that ever be wrong.
+No Python code of such a tree runs, so none of it can bypass an audit hook: what is refused here is saltern's
+own code, which a template made do more than it should. ``confine`` makes the kernel refuse the same, as a
+second barrier.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from saltern.system.effects import ACTS, WRITES
 
 REFUSED = "refused in an untrusted tree"
 
-# Beside what acts: what finds out or gives away, and what could undo this guard.
+# Events that, without changing anything, reveal or send data, or could disable this guard.
 ALSO = frozenset(
     {
         *("ctypes.dlopen", "ctypes.dlsym", "ctypes.call_function", "ctypes.cdata", "ctypes.addressof"),
@@ -33,7 +33,7 @@ LISTS = frozenset({"os.listdir", "os.scandir", "os.walk", "glob.glob"})
 
 
 class Refused(PermissionError):
-    """Something that is not allowed was about to be done."""
+    """A forbidden operation was attempted."""
 
 
 def is_within(path: str, places: Iterable[str]) -> bool:
@@ -42,9 +42,9 @@ def is_within(path: str, places: Iterable[str]) -> bool:
 
 
 def refuse(places: Iterable[str]) -> None:
-    """From now on and for good, in this process: read below ``places`` and of Python itself, and no more.
+    """From now on, allow this process only to read files below ``places`` and those of Python itself.
 
-    No directory may be written, not even the cache: what is kept there is run later, when nothing refuses.
+    No directory may be written, not even the cache: its contents are run later, without this guard.
     """
     sys.dont_write_bytecode = True
     readable = tuple(os.path.realpath(place) for place in (*places, *interpreter(), ZONES))
@@ -68,7 +68,7 @@ def interpreter() -> tuple[str, ...]:
 def _check_path(event: str, args: tuple[object, ...], readable: tuple[str, ...]) -> None:
     path = args[0] if args else ""
     if isinstance(path, int) or path == os.devnull:
-        return  # a number was opened before, and asked for then
+        return  # a file descriptor was checked when it was opened
     if event == "open" and _writes(args):
         raise Refused(1, f"{REFUSED}: to write {path!r}")
     text = os.fsdecode(path) if isinstance(path, str | bytes) else str(path or ".")

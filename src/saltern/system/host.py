@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """What state and execution functions may do to a machine.
+    """The operations on a machine for state and execution functions.
 
-    A file that cannot be read or written raises ``OSError``; one that is not there is None.
+    A file that cannot be read or written raises ``OSError``; a missing one is None.
     """
 
     def run(
@@ -35,27 +35,27 @@ class Host(Protocol):
     ) -> Ran: ...
 
     def read(self, path: str) -> str | None:
-        """The text of a file; bytes that are no UTF-8 survive a ``write`` of the same text."""
+        """The text of a file; bytes that are not UTF-8 are preserved if the same text is written again."""
         ...
 
     def read_bytes(self, path: str) -> bytes | None: ...
 
     def write(self, path: str, data: str | bytes, *, mode: int | None = None) -> None:
-        """Replace a file in one step; mode and owner of the old one are kept. Follows links it can trust."""
+        """Replace a file atomically; mode and owner of the old one are kept. Follows trusted links."""
         ...
 
     def exists(self, path: str) -> bool:
-        """True if anything is there; a link counts as itself."""
+        """True if the path exists; links are not followed."""
         ...
 
     def is_directory(self, path: str) -> bool: ...
 
     def makedirs(self, path: str, *, mode: int | None = None) -> list[str]:
-        """Make the directory and its missing parents; return those made."""
+        """Make the directory and its missing parents; return the new ones."""
         ...
 
     def remove(self, path: str) -> bool:
-        """Remove a file, a link, or a directory with its content; False if there was nothing."""
+        """Remove a file, a link, or a directory with its contents; False if it does not exist."""
         ...
 
 
@@ -67,7 +67,9 @@ class HasPrograms(Protocol):
 
 
 class LocalHost:
-    """The machine we run on. ``owner`` is the run that it is for, and has who keeps its programs."""
+    """The machine that saltern runs on. ``owner`` is the run that uses it, and has the keeper of its
+    programs.
+    """
 
     _owner: HasPrograms | None = None
     run = staticmethod(process.run)
@@ -78,7 +80,7 @@ class LocalHost:
         self._owner = owner
 
     def kept_run(self, command: str | Sequence[str], **options: Any) -> Ran:
-        """As ``run``, by a process that outlives us if the run is recorded and the programs are ours."""
+        """Like ``run``; by a process that outlives us, if the run is recorded and the programs are ours."""
         programs = self._owner.programs if self._owner is not None else None
         return self.run(command, **options) if programs is None else programs.run(command, **options)
 
@@ -102,5 +104,5 @@ class LocalHost:
 
 
 def kept_runner(host: Host) -> Callable[..., Ran]:
-    """The ``kept_run`` of a host; its ``run`` if it has none, as a machine in memory."""
+    """The ``kept_run`` of a host; its ``run`` if it has none, like a machine in memory."""
     return getattr(host, "kept_run", host.run)

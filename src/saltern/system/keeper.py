@@ -1,16 +1,16 @@
-"""Programs of a recorded run, run by a process beside us that keeps running them if we are gone.
+"""Runs the programs of a recorded run in a separate process that continues if ours is gone.
 
-A program of ours would lose its output with us, and its exit code would never be known. So those that
-matter are run by a *keeper*: forked once, in its own session, it does what we ask through a pipe, and
-records what it begins and how that ended. When we end before it, it waits for its program, makes the
-result durable and ends. ``Kept`` is what an earlier process of the same run has left.
+If we ended, the output and the exit code of our own child process would be lost. So programs that matter are
+run by a *keeper*: forked once, in its own session, it runs what we request through a pipe, and records what
+it begins and how that ended. If we end before it, it waits for its program, makes the result durable and
+ends. ``Kept`` is what an earlier process of the same run has left.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from _weakref import ref  # what it is without the rest of weakref, which no other part of a run needs
+from _weakref import ref  # without the rest of weakref, which no other part of a run needs
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from saltern.system.faults import point
 from saltern.system.private import remove_private
 from saltern.system.signals import was_terminated
 
-if TYPE_CHECKING:  # what runs programs is imported for the first of them
+if TYPE_CHECKING:  # modules that run programs are imported with the first of them
     from saltern.system.keeper_client import KeeperClient
     from saltern.system.ledger import Kept, Ledger
     from saltern.system.process import Sink
@@ -27,29 +27,30 @@ if TYPE_CHECKING:  # what runs programs is imported for the first of them
 
 RAISED: dict[str, type[Exception]] = {one.__name__: one for one in (ValueError, TypeError, OSError)}
 LOST = "the process that ran it was killed, and how it ended is unknown"
-KEPT, OUTPUT = ".kept", ".out"  # how the folders of a run end
+KEPT, OUTPUT = ".kept", ".out"  # the endings of the folders of a run
 AS_IT_IS = frozenset((str, bytes, bool, int, float, type(None)))
-LOOK = 0.05  # seconds between two looks at a keeper of before
+LOOK = 0.05  # seconds between two checks of an earlier keeper
 NO_STATE = -1
 
 
 class ProgramKeeper:
     """Runs the programs of one run. ``folder`` has their ledgers; ``kept`` is what an earlier process has
-    left there, of a run of which nothing is at work any more."""
+    left there, if nothing of the run is still at work.
+    """
 
     def __init__(self, jid: str, folder: str, kept: Kept | None = None) -> None:
         self._jid = jid
         self._folder = folder
         self._kept = kept
         self._step = NO_STATE  # the number of the state that is being called
-        self._call = 0  # which call of it that is: one on the other side of a barrier is another
-        self._times = 0  # programs that it has asked for
+        self._call = 0  # which call of it that is: after a barrier, it is another call
+        self._times = 0  # programs that it has requested
         self._calls = 0  # calls of other systems that it has made
-        self._replayed: set[int] = set()  # states that get their results of before
-        self._hidden = False  # nothing that it prints goes to a file
-        self._ledger: Ledger | None = None  # open, and of no keeper yet
-        self._has_ledgers = False  # one was made
-        self._name = ""  # of the ledger that the programs of this process are in
+        self._replayed: set[int] = set()  # states that get their earlier results
+        self._hidden = False  # its output goes to no file
+        self._ledger: Ledger | None = None  # open, but not used by a keeper yet
+        self._has_ledgers = False  # a ledger was made
+        self._name = ""  # of the ledger for the programs of this process
         self._apart: dict[int, str] = {}  # states in processes of their own → their ledgers
         self._client: KeeperClient | None = None  # started when it is first needed
         _forget_in_children(ref(self))
@@ -66,19 +67,20 @@ class ProgramKeeper:
     # -- states ----------------------------------------------------------------------------------
 
     def enter(self, step: int, call: int = 0, *, hidden: bool = False) -> None:
-        """The state of this number is about to be called, after so many calls that ended at a barrier;
-        ``NO_STATE``: none is."""
+        """Note the state that is about to be called, by its number, and how many of its calls have ended at a
+        barrier; ``NO_STATE``: none.
+        """
         self._step, self._call, self._times, self._calls, self._hidden = step, call, 0, 0, hidden
 
     def begun_and_ended(self, step: int, call: int = 0) -> tuple[int, int]:
-        """How many programs of a state were begun before the run broke, and how many of them have ended."""
+        """The number of programs that a state began before the run broke, and how many of them have ended."""
         if self._kept is None:
             return 0, 0
         begun = {name for name in self._kept.begun if name.rpartition(".")[0] == program_prefix(step, call)}
         return len(begun), len(begun & self._kept.ended.keys())
 
     def until(self, step: int, call: int = 0) -> float:
-        """When the last program of a state ended that was begun before the run broke; 0 if not known."""
+        """The end of the last program that a state began before the run broke; 0 if not known."""
         if self._kept is None:
             return 0.0
         wanted = program_prefix(step, call)
@@ -86,10 +88,10 @@ class ProgramKeeper:
         return max(ends, default=0.0)
 
     def ledger_of(self, step: int, *, apart: bool) -> str:
-        """The ledger that the programs of a state will be in: made before the journal names it.
+        """The ledger for the programs of a state, made before the journal names it; so one that is named but
+        missing was lost. Empty if none can be made.
 
-        So one that is named and not there was lost. Empty: none can be made. ``apart``: the state is called
-        in its own process, which has a keeper of its own.
+        ``apart``: the state is called in its own process, which has its own keeper.
         """
         if apart:
             if step not in self._apart and (made := self._new_ledger()):
@@ -111,8 +113,9 @@ class ProgramKeeper:
             return None
 
     def proves(self, name: str | None) -> bool:
-        """True if a program that the ledgers do not know was not begun. ``name``: of the ledger that it would
-        be in; None: the journal is of a version that did not record that."""
+        """True if a program that is not in the ledgers was certainly not begun. ``name``: the ledger that it
+        would be in; None: the journal is of a version that did not record that.
+        """
         if self._kept is None:
             return name is None
         return not self._kept.damaged and (name is None or name in self._kept.whole)
@@ -122,10 +125,11 @@ class ProgramKeeper:
         self._replayed.add(step)
 
     def next_token(self) -> str:
-        """A name for the next call of other systems that the state makes: it stays the same if the state is
-        called again. Whatever is known is on disk before the name is used."""
+        """A name for the state's next call of other systems; it stays the same if the state is called again.
+        All records are on disk before the name is used.
+        """
         effects.report_act()
-        if self._step == NO_STATE:  # a template asks, which is rendered once
+        if self._step == NO_STATE:  # called by a template, which is rendered once
             return os.urandom(16).hex()
         self._calls += 1
         return f"{self._jid}.{program_prefix(self._step, self._call)}.{self._calls}"
@@ -140,9 +144,9 @@ class ProgramKeeper:
         sink: Sink | None = None,
         **options: Any,
     ) -> Ran:
-        """``process.run``, by the keeper while a state is called.
+        """Like ``process.run``, but by the keeper while a state is called.
 
-        The program finds a name in its environment that stays the same if the state is called again.
+        The environment of the program has a name that stays the same if the state is called again.
         """
         from saltern.system import process
         from saltern.system.keeper_process import PROGRAM, TOKEN
@@ -159,7 +163,7 @@ class ProgramKeeper:
         if not self._hidden:
             options["spill"] = os.path.join(output_folder(self._folder), name)
             options["live"] = new_prefix()
-        effects.report_act()  # whatever is known is on disk before the keeper is asked
+        effects.report_act()  # all records are on disk before the keeper is asked
         point("keeper.ask")
         client = self._open()
         if client is None:
@@ -192,7 +196,7 @@ class ProgramKeeper:
         """The keeper of this process; None if there cannot be one."""
         if self._client is not None:
             return self._client
-        # Locked before a process can be asked: once the lock is free, all is written that ever will be.
+        # Locked before a process can be asked: once the lock is free, the ledger is complete.
         book = self._ledger or self._new_ledger(self._apart.get(self._step, ""))
         if book is None:
             return None
@@ -209,11 +213,13 @@ class ProgramKeeper:
     def _close(self, *, wait: bool = True) -> None:
         if self._client is not None:
             mine, self._client = self._client, None
-            self._name = ""  # the next has a ledger of its own
+            self._name = ""  # the next one has its own ledger
             mine.close(wait=wait)
 
     def _forget(self) -> None:
-        """Close the keeper in a child, which has its own; the keeper must notice when its owner is gone."""
+        """Close the pipe to the keeper in a forked child, which gets its own keeper; the keeper must notice
+        when its owner is gone.
+        """
         if self._ledger is not None:
             self._ledger.close()
             self._ledger = None
@@ -257,7 +263,7 @@ def wait_for(folder: str) -> None:
 
 
 def program_prefix(step: int, call: int) -> str:
-    """How the names of the programs of a call begin, up to the last dot."""
+    """The common beginning of the names of a call's programs, up to the last dot."""
     return f"{step}+{call}" if call else str(step)
 
 

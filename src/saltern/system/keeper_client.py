@@ -26,10 +26,10 @@ class KeeperClient(Struct):
     requests: int
     replies: int
     owner: int
-    environ: dict[str, str] = field(default_factory=dict)  # as the keeper knows it
+    environ: dict[str, str] = field(default_factory=dict)  # as the keeper names it
 
     def ask(self, name: str, command: str | list[str], options: Mapping[str, Any]) -> KeeperReply | None:
-        """Have a program run, and wait for its end. None: the keeper was killed."""
+        """Make the keeper run a program, and wait for its end. None if the keeper was killed."""
         now = environment()
         environ, self.environ = (None if now == self.environ else now), now
         request = marshal.dumps(
@@ -49,10 +49,10 @@ class KeeperClient(Struct):
         """End the running program and the keeper, as Ctrl-C does."""
         import select
 
-        os.close(self.requests)  # one that was not asked yet ends by that
+        os.close(self.requests)  # a keeper without a request ends by that
         os.kill(self.pid, signal.SIGINT)
         while not select.select([self.replies], [], [], LOOK)[0]:
-            os.kill(self.pid, signal.SIGINT)  # it may just have begun, and not have heard the first
+            os.kill(self.pid, signal.SIGINT)  # it may have just begun, and have missed the first one
         os.close(self.replies)
         os.waitpid(self.pid, 0)
 
@@ -65,7 +65,7 @@ class KeeperClient(Struct):
 
 
 def start_keeper(book: Ledger) -> KeeperClient | None:
-    """Fork a keeper that writes this ledger; None if there can be no process."""
+    """Fork a keeper that writes this ledger; None if no process can be started."""
     theirs, requests = os.pipe()
     replies, answers = os.pipe()
     with delay_signals() as before:

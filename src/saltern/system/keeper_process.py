@@ -1,7 +1,7 @@
-"""The keeper's own process: it runs what it is asked for, and writes down what it begins and how that ended.
+"""The process of a keeper: it runs requested programs, and records which it begins and how they ended.
 
-What is said through the two pipes stands behind its length: questions marshalled, since names of files are
-not always text; answers as msgpack.
+Messages through the two pipes are preceded by their length. Requests are marshalled, since file names are not
+always text; replies are msgpack.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from saltern.system.ran import Ran
 from saltern.system.signals import restore_signals, signal
 
 TOKEN = "SALTERN_TOKEN"  # for the program: the same whenever its state is called again
-PROGRAM = "SALTERN_PROGRAM"  # for us: of this one start, so that only what it has begun is ended with it
+PROGRAM = "SALTERN_PROGRAM"  # for us: of this one start, so that only its own processes are ended with it
 
 
 class KeeperReply(Struct, frozen=True):
-    """How a program ended; or what was ``raised``, since it could not even be tried."""
+    """How a program ended; or what was ``raised``, if it could not be started at all."""
 
     ran: Ran | None = None
     raised: str = ""
@@ -31,7 +31,9 @@ class KeeperReply(Struct, frozen=True):
 
 
 def serve(requests: int, answers: int, book: Ledger, before: set[int]) -> NoReturn:
-    """Serve until no process can ask. ``before``: the signals that were blocked before ``delay_signals``."""
+    """Serve until no process can send requests. ``before``: the signals that were blocked before
+    ``delay_signals``.
+    """
     code = 1
     try:
         _settle({requests, answers, book.file, book.mark}, before)
@@ -52,7 +54,7 @@ def _settle(needed: set[int], before: set[int]) -> None:
 
     gc.disable()
     os.setsid()
-    signal.signal(signal.SIGHUP, lambda *_: None)  # what is ignored would be ignored by every program, too
+    signal.signal(signal.SIGHUP, lambda *_: None)  # ignored signals would be ignored by every program, too
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     restore_signals(before)
@@ -69,7 +71,7 @@ def _settle(needed: set[int], before: set[int]) -> None:
 
 
 def _stop_once(_number: int, _frame: object) -> NoReturn:
-    """Once: a program that was asked to end has its time for it."""
+    """Stop the program, once: it gets time to end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
 
@@ -95,10 +97,10 @@ def _keep(book: Ledger, name: str, command: str | list[str], options: dict[str, 
     try:
         _send(answers, KeeperReply(ran))
     except BrokenPipeError:
-        os.fsync(book.file)  # while a run waits for it, the journal has it soon enough
+        os.fsync(book.file)  # while a run waits for it, it is in the journal soon enough
 
 
-# -- words through pipes ------------------------------------------------------------------------------
+# -- messages through pipes ------------------------------------------------------------------------------
 
 
 def _send(pipe: int, answer: KeeperReply) -> None:
@@ -136,7 +138,7 @@ def lost_result(pid: int, why: str) -> Ran:
 
 
 def sweep(env: Mapping[str, str]) -> None:
-    """End everything that has the name of this start in its environment, and what that has started."""
+    """End all processes that have the name of this start in their environment, and their descendants."""
     from saltern.system.tree import kill_tree
 
     kill_tree(f"{PROGRAM}={env[PROGRAM]}")

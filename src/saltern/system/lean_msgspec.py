@@ -1,7 +1,8 @@
-"""msgspec without the modules that it imports for what we do not use: they cost as much as half of ours.
+"""Imports msgspec without the modules that it needs only for features that we do not use: they cost half as
+much as all of ours.
 
-A module of a user that does use them, in the same process, has them all the same: each is imported when
-it is first asked for. Only the program does this, before anything else; a library takes msgspec as it is.
+User modules in the same process can still use those features: each module is imported when it is first used.
+Only the program does this, before anything else; a library uses msgspec as it is.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-TYPE_CHECKING = False  # that of ``typing``, which is imported below
+TYPE_CHECKING = False  # the one of ``typing``, which is imported below
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-LATE = ("inspect", "toml", "yaml")  # modules of msgspec that nothing in it needs before they are used
+LATE = ("inspect", "toml", "yaml")  # modules that msgspec needs only for features that import them
 SCHEMA = (
     "schema",
     "schema_components",
@@ -23,7 +24,9 @@ SCHEMA = (
 
 
 def import_msgspec() -> None:
-    """As ``import msgspec`` does. A version that cannot be imported like this is left to the next import."""
+    """Do the same as ``import msgspec``. A version that cannot be imported like this is left to the next
+    import.
+    """
     if "msgspec" in sys.modules:
         return
     regular = _regular_expressions()
@@ -49,28 +52,30 @@ def import_msgspec() -> None:
 
 
 def _regular_expressions() -> dict[str, ModuleType]:
-    """All that ``typing`` wants of ``re`` is the names of two types, and msgspec a function to call later."""
+    """A stand-in for ``re``: ``typing`` only needs the names of two types, and msgspec a function to call
+    later.
+    """
     try:
         from _sre import compile as program  # type: ignore[import-not-found, unused-ignore]
 
         nothing = program("", 0, [1], 0, {}, ())  # matches the empty text
         types = {"Pattern": type(nothing), "Match": type(nothing.match(""))}
-    except (ImportError, TypeError, RuntimeError):  # made otherwise in this Python
+    except (ImportError, TypeError, RuntimeError):  # created differently in this Python
         return {}
     return {"re": _module({**types, "compile": _later("re", "compile")})}
 
 
 def _import_uuid() -> None:
-    """Up to Python 3.11, all it wants of ``platform`` is the name of the system."""
+    """Import ``uuid``. Up to Python 3.11, it only needs the name of the system from ``platform``."""
     with InPlaceOf({"platform": _module({"system": lambda: os.uname().sysname})}):
         import uuid
     vars(uuid).pop("platform", None)
 
 
 def _compiled_modules() -> dict[str, ModuleType]:
-    """Modules that are written twice, in Python and in C: all that msgspec takes of them is of the second.
+    """Stand-ins for modules that are implemented both in Python and in C: msgspec only uses the C part.
 
-    Each is imported as a whole when it is first asked for, with the same classes.
+    Each is imported completely when it is first used, with the same classes.
     """
     try:
         import _datetime  # type: ignore[import-not-found, unused-ignore]
@@ -81,8 +86,8 @@ def _compiled_modules() -> dict[str, ModuleType]:
 
 
 class NoForwardReferences:
-    """msgspec makes one, to try what Python knows; it would be compiled, and for that Python makes a
-    class of each kind of syntax, which takes longer than all of msgspec.
+    """msgspec creates a forward reference, to test what Python supports; compiling it would make Python
+    create a class for each kind of syntax, which takes longer than all of msgspec.
     """
 
     def __enter__(self) -> None:
@@ -98,7 +103,7 @@ class NoForwardReferences:
 
 
 def _late_module(other: Callable[[str], object] | None) -> Callable[[str], object]:
-    """What a module does about names that it does not have; ``other`` is its own way, if it has one."""
+    """A module's ``__getattr__``; ``other`` is the original one, if it has one."""
 
     def find(name: str) -> object:
         if name in LATE:
@@ -126,7 +131,7 @@ def _module(names: Mapping[str, object]) -> ModuleType:
 
 
 class InPlaceOf:
-    """For a while, what is imported under a name is this; None: it is not installed."""
+    """Import this object under a name within the block; None: as if it were not installed."""
 
     def __init__(self, modules: Mapping[str, ModuleType | None]) -> None:
         self._modules = {name: one for name, one in modules.items() if name not in sys.modules}

@@ -1,7 +1,7 @@
-"""What a keeper has done, on disk: which programs it has begun, and how each of them ended.
+"""The record of a keeper on disk: which programs it has begun, and how each of them ended.
 
-One file for each keeper. What could still write it holds its lock: a lock that can be taken says that
-all has been written that ever will be.
+There is one file for each keeper. Any process that could still write it holds its lock: if the lock can be
+taken, the file is complete.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from saltern.system.ran import Ran
 from saltern.system.regular import NotRegular, open_regular, read_regular
 
 HEAD = 12  # bytes before each entry: its length, its checksum
-ROOM = 1 << 20  # bytes that a ledger may have when the next program begins
+ROOM = 1 << 20  # the maximum size of a ledger, in bytes, when the next program begins
 
 
 class Entry(Struct, frozen=True, array_like=True):
-    """``name`` was begun; with ``ran``, it has ended, ``at`` this time. ``pid`` is the keeper's. The first
-    has no name."""
+    """``name`` was begun; with ``ran``, it has ended, ``at`` this time. ``pid`` is that of the keeper. The
+    first entry has no name.
+    """
 
     name: str
     pid: int = 0
@@ -33,7 +34,7 @@ class Entry(Struct, frozen=True, array_like=True):
 
 
 class Kept(Struct):
-    """All that the ledgers of a run say. What is ``begun`` may have ended, or may have been lost.
+    """The contents of all ledgers of a run. A program in ``begun`` may have ended, or may have been lost.
 
     ``whole`` has the names of the ledgers that can be read to their end. Only those can prove that a program
     was not begun.
@@ -47,7 +48,7 @@ class Kept(Struct):
 
 
 class Ledger(Struct):
-    """One that is open: written by one process, each entry's checksum counting in the one before it."""
+    """An open ledger: one process writes it, and the checksum of each entry includes the one before it."""
 
     name: str
     file: int
@@ -61,7 +62,7 @@ class Ledger(Struct):
 
 
 def create(folder: str, name: str = "") -> Ledger:
-    """A new ledger, with its lock; it is free when the last process that has it ends."""
+    """Create a ledger and lock it; the lock is released when the last process that has it open ends."""
     import fcntl
 
     make_private(folder)
@@ -75,20 +76,20 @@ def create(folder: str, name: str = "") -> Ledger:
 
 
 def _begin(ledger: Ledger) -> None:
-    """Its first entry has no program: a file without it is damaged."""
+    """Write the first entry, which has no program: a file without it is damaged."""
     os.ftruncate(ledger.file, 0)
     ledger.count = ledger.chain = 0
     add(ledger, Entry("", os.getpid()))
 
 
 class Conceal:
-    """How entries of this process, and of those that it forks, are written: without secrets."""
+    """Write entries of this process, and of those that it forks, without secrets."""
 
     change: Callable[[Entry], object] | None = None
 
 
 def add(ledger: Ledger, entry: Entry) -> None:
-    """The mark follows before anything is done that the entry is about."""
+    """Add an entry; the mark is written before the operation of the entry begins."""
     body = msgpack.encode(entry if Conceal.change is None else Conceal.change(entry))
     ledger.chain = crc32(body, ledger.chain)
     ledger.count += 1
@@ -99,13 +100,13 @@ def add(ledger: Ledger, entry: Entry) -> None:
 
 
 def make_room(ledger: Ledger) -> None:
-    """What has been reported is in the journal by the time the next program begins."""
+    """Remove reported entries if the file is too large: by now they are in the journal."""
     if os.fstat(ledger.file).st_size > ROOM:
         _begin(ledger)
 
 
 def read(folder: str) -> Kept:
-    """Of all keepers of a run."""
+    """Read the ledgers of all keepers of a run."""
     kept = Kept(set(), {})
     for path in _files(folder):
         entries, whole = _entries(path)
@@ -122,7 +123,7 @@ def read(folder: str) -> Kept:
 
 
 def at_work(folder: str) -> list[Entry]:
-    """What is running now: a keeper lives, and its last program has not ended."""
+    """The running program of each keeper that lives; an empty entry for one that runs none."""
     found = []
     for path in _files(folder):
         if not _free(path):
@@ -146,7 +147,7 @@ def _free(path: str) -> bool:
 
     try:
         file = open_regular(path, os.O_RDWR)
-    except (FileNotFoundError, NotRegular):  # no keeper holds what is none of its files
+    except (FileNotFoundError, NotRegular):  # no keeper holds a file that is not a ledger
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -158,9 +159,9 @@ def _free(path: str) -> bool:
 
 
 def _entries(path: str) -> tuple[list[Entry], bool]:
-    """Up to the first that is damaged; and whether that is all that was ever written."""
+    """The entries up to the first damaged one; and true if these are all that were ever written."""
     try:
-        known = mark.read(path)  # first, since a writer meanwhile only adds
+        known = mark.read(path)  # read first, since a writer only adds to it meanwhile
         data = read_regular(path)
     except (OSError, MarkDamaged):
         return [], False
@@ -181,7 +182,9 @@ def _entries(path: str) -> tuple[list[Entry], bool]:
 
 
 def _old_entries(data: bytes) -> tuple[list[Entry], bool]:
-    """Of version 1, without a mark: a length of four bytes, a checksum that counts nothing else in."""
+    """The entries of version 1, without a mark: a length of four bytes, and a checksum of only the entry
+    itself.
+    """
     entries: list[Entry] = []
     at = 0
     while at < len(data):

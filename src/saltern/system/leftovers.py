@@ -1,7 +1,8 @@
-"""Removes what killed processes have left: files beside those that they were to replace, and private ones.
+"""Removes files that killed processes have left: those beside files that they were to replace, and private
+ones.
 
-Names say which process has made them, see ``system.maker``. Removed is only what is our own and of a process
-that is gone, and never through a link: other users may put names into a directory as well.
+Their names contain the process that made them, see ``system.maker``. Only our own files of processes that
+have ended are removed, and never through a link: other users may create names in a directory as well.
 """
 
 from __future__ import annotations
@@ -17,32 +18,32 @@ from saltern.system import maker
 MARK = "saltern"
 BESIDE = re.compile(rf"\..*\.{MARK}-({maker.PATTERN})-[0-9a-f]{{12}}")
 PRIVATE = re.compile(rf"{MARK}-[a-z]+-({maker.PATTERN})-[0-9a-f]{{12}}")
-LONGEST = 120  # bytes of a name that its temporary name has, too
-OPEN_TO_OTHERS = 0o066  # bits of a mode that nothing private has
+LONGEST = 120  # bytes of a name that are part of its temporary name
+OPEN_TO_OTHERS = 0o066  # mode bits that private files never have
 
-_swept: set[tuple[int, int]] = set()  # directories this process has looked through
+_swept: set[tuple[int, int]] = set()  # directories that this process has checked
 
 
 def temporary_name(name: str, suffix: str = "") -> str:
-    """A hidden name beside ``name``, of this process."""
+    """A hidden name beside ``name``, with the word of this process."""
     begin = os.fsencode(name)[:LONGEST].decode("utf-8", "ignore")
     return f".{begin}.{MARK}-{maker.this_process().word}-{os.urandom(6).hex()}{suffix}"
 
 
 def private_name(kind: str, suffix: str = "") -> str:
-    """A name for something private of this process; ``kind`` is one word of small letters."""
+    """A name for a private file of this process; ``kind`` is one word in lower case."""
     return f"{MARK}-{kind}-{maker.this_process().word}-{os.urandom(6).hex()}{suffix}"
 
 
 def sweep(directory: int) -> None:
-    """Remove files that were to replace others in a directory; each is looked through once."""
+    """Remove temporary files that were to replace others in a directory; each directory is checked once."""
     if _is_first(directory):
         for name in _leftover_names(directory, BESIDE):
             _remove_ours(name, directory, _unlink)
 
 
 def sweep_folder(folder: str) -> None:
-    """The same for a directory by its name; one that cannot be opened is left alone."""
+    """The same for a directory by its name; one that cannot be opened is skipped."""
     with suppress(OSError), _open_directory(folder) as directory:
         sweep(directory)
 
@@ -50,7 +51,7 @@ def sweep_folder(folder: str) -> None:
 def sweep_private(folder: str, *, again: bool = False) -> None:
     """Remove private files and directories in ``folder`` that no process uses any more.
 
-    Once, unless ``again``: what is looked for may have been left since.
+    This is done once, unless ``again`` is set: new ones may have been left since.
     """
     with suppress(OSError), _open_directory(folder) as directory:
         if not (_is_first(directory) or again):
@@ -65,7 +66,7 @@ def sweep_private(folder: str, *, again: bool = False) -> None:
 def names_in_use(names: Iterable[str]) -> set[str]:
     """The names that a process has in its command line, environment, directory or open files.
 
-    A program that a killed process has started may still need what it was given.
+    A program that a killed process has started may still need its files.
     """
     wanted = {name: os.fsencode(name) for name in names}
     found: set[str] = set()
@@ -99,7 +100,7 @@ def _is_first(directory: int) -> bool:
 
 @contextmanager
 def _open_directory(path: str, directory: int | None = None) -> Iterator[int]:
-    """A handle on a directory; below another one, links are not followed."""
+    """A handle on a directory; links below another directory are not followed."""
     follow = os.O_NOFOLLOW if directory is not None else 0
     file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | follow, dir_fd=directory)
     try:
@@ -109,7 +110,7 @@ def _open_directory(path: str, directory: int | None = None) -> Iterator[int]:
 
 
 def _leftover_names(directory: int, pattern: re.Pattern[str]) -> list[str]:
-    """The names in a directory whose makers are gone."""
+    """The names in a directory whose makers have ended."""
     me = maker.this_process()
     return [
         name
@@ -123,11 +124,11 @@ def _names(directory: int) -> list[str]:
         with _open_directory(".", directory) as file:
             return os.listdir(file)
     except OSError:
-        return []  # one we may write to, but not read
+        return []  # one that we may write to, but not read
 
 
 def _remove_ours(name: str, directory: int, remove: Callable[[str, int, os.stat_result], None]) -> None:
-    with suppress(OSError):  # gone meanwhile, or not ours to remove
+    with suppress(OSError):  # removed meanwhile, or not permitted
         found = os.stat(name, dir_fd=directory, follow_symlinks=False)
         if found.st_uid == os.geteuid():
             remove(name, directory, found)

@@ -1,7 +1,7 @@
-"""What a program prints while it runs, in files for those who watch: the end of each stream, within a bound.
+"""The output of a running program in files for watchers: the end of each stream, limited in size.
 
-A process that has watchers calls ``watch``: its programs then write what they print to files beside their
-results, and while it waits for one of them it calls ``look`` now and then, where nothing is half done.
+A process with watchers calls ``watch``: the output of its programs is then written to files beside their
+results, and while it waits for a program it calls ``look`` from time to time, at safe points.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from contextlib import contextmanager, suppress
 from saltern.system import atomic
 from saltern.system.regular import read_regular
 
-MOST = 64 << 10  # bytes of one stream that are kept at least; a file has at most twice as many
+MOST = 64 << 10  # minimum number of bytes of one stream that are kept; a file has at most twice as many
 HEAD = 20  # bytes before the text: how many are left out
-EVERY = 0.5  # seconds between two looks
+EVERY = 0.5  # seconds between two calls of ``look``
 STREAMS = ("stdout", "stderr")
 
 
 class Watched:
-    """Of this process: how the names of the files begin (empty: there are none), and who looks at them."""
+    """The watching of this process: how the names of the files begin (empty: there are none), and the
+    function to call.
+    """
 
     prefix = ""
     look: Callable[[], None] | None = None
@@ -39,7 +41,7 @@ def watch(prefix: str, look: Callable[[], None]) -> Iterator[None]:
 
 
 def new_prefix() -> str:
-    """How the names of the files of the next program begin: nothing of the one before is left there."""
+    """The beginning of the file names for the next program, without files of the one before."""
     if Watched.prefix:
         _remove(Watched.prefix)
     return Watched.prefix
@@ -62,7 +64,7 @@ def wait_for(pipe: int) -> None:
 
 
 class LiveFile:
-    """One stream as it comes. What cannot be written is left out: the program continues."""
+    """One stream, written as it comes. Output that cannot be written is left out: the program continues."""
 
     def __init__(self, path: str) -> None:
         self._path, self._file, self._size, self._left_out = path, -1, 0, 0
@@ -80,7 +82,7 @@ class LiveFile:
             self._write(piece)
 
     def _begin(self, text: bytes) -> None:
-        """A new file in place of the old one: who reads sees one of them as a whole."""
+        """Replace the file with a new one: a reader sees one of them completely."""
         self.close()
         with suppress(OSError):
             atomic.write(self._path, b"%0*d" % (HEAD, self._left_out), durable=False)
@@ -106,7 +108,7 @@ class LiveFile:
 
 
 def read(path: str) -> tuple[int, bytes]:
-    """How many bytes are left out before it, and the text; nothing, if there is no such file."""
+    """The number of bytes left out before the text, and the text; nothing if there is no such file."""
     try:
         data = read_regular(path)
         return int(data[:HEAD] or b"0"), data[HEAD:]

@@ -1,7 +1,7 @@
 """A lock that can be inspected without taking it, so that an inspection blocks no run.
 
-Both kinds belong to the open file, and so are inherited by a fork. The first, ``flock``, is what versions
-before this one take; only the second can be asked about.
+Two kinds of locks are taken. Both belong to the open file, and so are inherited by a fork. The first,
+``flock``, is the one that older versions take; only the second can be inspected.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import sys
 
-KIND, REST = 2, 30  # bytes of struct flock on 64 bits: the kind; whence, start, length and process, all 0
+KIND, REST = 2, 30  # struct flock on 64 bits: the kind; then whence, start, length and process, all 0
 
 
 def take(file: int) -> None:
@@ -25,5 +25,7 @@ def is_held(file: int) -> bool:
 
 
 def _asked_for() -> bytes:
-    """The whole file, for writing. ``struct`` would be two more modules at the start of every run."""
+    """A lock of the whole file, for writing. Importing ``struct`` would load two more modules at the start of
+    every run.
+    """
     return fcntl.F_WRLCK.to_bytes(KIND, sys.byteorder) + bytes(REST)

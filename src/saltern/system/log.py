@@ -1,21 +1,21 @@
-"""The log, for operators: what saltern reads and does, on stderr, from the level that was asked for.
+"""The log for operators: what saltern reads and does, on stderr, from the requested level on.
 
-Above ``info`` nothing is written and the standard library's logging is not imported. From there on, what
-modules written for Salt log is written as well.
+Above ``info`` nothing is written, and the standard library's logging is not imported. From ``info`` on,
+messages that modules written for Salt log are written as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# By the names that Salt has for them.
+# By Salt's names.
 LEVELS = {"info": 20, "profile": 15, "debug": 10, "trace": 5, "garbage": 1, "all": 0}
 FORM = "%(asctime)s %(levelname)-8s %(name)s: %(message)s"
 _lowest = 100  # nothing is written
 
 
 def start(level: str, clean: Callable[[str], str] = str) -> None:
-    """Log from this level on; ``clean`` removes from a line what may not be shown."""
+    """Log from this level on; ``clean`` removes secrets from a line."""
     import logging
 
     class Clean(logging.Formatter):
@@ -31,7 +31,7 @@ def start(level: str, clean: Callable[[str], str] = str) -> None:
 
 
 def info(message: str, *values: object) -> None:
-    """Log a line at the level info: a boundary that a run passes."""
+    """Log a line at the level info: a stage of a run."""
     if _lowest <= LEVELS["info"]:
         _write("info", message, values)
 

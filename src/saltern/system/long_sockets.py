@@ -1,4 +1,6 @@
-"""UNIX sockets at paths of any length: the kernel takes at most 107 bytes, and homes may have more."""
+"""UNIX sockets at paths of any length: the kernel accepts at most 107 bytes, and home directories may be
+longer.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ MOST = 107
 
 
 def bind(line: socket.socket, path: str) -> None:
-    """Give a socket its path."""
+    """Bind a socket to a path."""
     _with_short(path, line.bind)
 
 
@@ -29,7 +31,7 @@ def _with_short(path: str, use: Callable[[str], None]) -> None:
 
 @contextmanager
 def _short(path: str) -> Iterator[str]:
-    """A shorter name of the same path, through a handle of its directory."""
+    """A shorter name for the same path, through a handle of its directory."""
     directory = os.open(os.path.dirname(path), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield f"/proc/self/fd/{directory}/{os.path.basename(path)}"

@@ -1,7 +1,7 @@
-"""Which process has made a file, as a word for its name; and whether that process is gone for certain.
+"""The process that made a file, as a word in its name; and whether that process has certainly ended.
 
-A number of a process alone does not say it: numbers are given again, each container has its own, and a
-directory may be shared with other machines.
+A process ID alone is not sufficient: IDs are reused, each container has its own, and a directory may be
+shared with other machines.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ PATTERN = r"\d+\.\d+\.\d+\.[0-9a-f]+\.[0-9a-f]+"  # of the word
 
 
 class Maker(Struct, frozen=True):
-    """A process: its number, when it began, its namespace of such numbers, its boot and machine.
+    """A process: its ID, its start, its PID namespace, its boot and its machine.
 
-    Parts that cannot be known are ``0``.
+    Unknown parts are ``0``.
     """
 
     pid: int
@@ -37,7 +37,7 @@ class Maker(Struct, frozen=True):
         return f"{self.pid}.{self.start}.{self.namespace}.{self.boot}.{self.machine}"
 
 
-_known: dict[int, Maker] = {}  # of this process; a child that was forked has another number
+_known: dict[int, Maker] = {}  # of this process; a forked child has another ID
 
 
 def this_process() -> Maker:
@@ -55,7 +55,7 @@ def parse(word: str) -> Maker:
 
 
 def is_gone(maker: Maker, me: Maker) -> bool:
-    """True if the process has certainly ended, as far as process ``me`` can know."""
+    """True if the process has certainly ended, as far as the process ``me`` can determine."""
     if UNKNOWN in (me.boot, me.namespace, me.start, maker.boot, maker.namespace, maker.start):
         return False
     if maker.boot != me.boot:  # an earlier boot of this machine, or another machine
@@ -71,7 +71,7 @@ def _has_ended(pid: int, start: str) -> bool:
     except (PermissionError, OverflowError):
         pass
     found = process_start(pid)
-    return bool(found) and found != start  # the number was given to another process
+    return bool(found) and found != start  # the ID was reused for another process
 
 
 def _look_up(pid: int) -> Maker:
@@ -83,7 +83,7 @@ def _look_up(pid: int) -> Maker:
 
 
 def _shows_this_namespace(pid: int) -> bool:
-    """True if ``/proc`` has the processes of our namespace, by our numbers."""
+    """True if ``/proc`` has the processes of our namespace, by our IDs."""
     try:
         return os.readlink("/proc/self") == str(pid) and os.stat(PID_NAMESPACE).st_ino > 0
     except OSError:
@@ -91,6 +91,8 @@ def _shows_this_namespace(pid: int) -> bool:
 
 
 def _machine() -> str:
-    """A number made of the machine's id, which is not for everyone to see, and its name: copies share ids."""
+    """A number computed from the machine ID, which should not be public, and the name: copied machines share
+    IDs.
+    """
     known = text_of(MACHINE_ID).strip()
     return f"{crc32(os.fsencode(known + os.uname().nodename)):08x}" if known else UNKNOWN

@@ -1,7 +1,9 @@
-"""How far a file was written, in a small file beside it: a file that holds less is damaged, and not shorter.
+"""A small file beside a file, which records how far that file was written: if the file has less, it is
+damaged.
 
-The mark is written after what it counts, and before anything follows from that. It is not synced by itself:
-when the process is killed, all of it is there; after a loss of power it may count too little, never too much.
+The mark is written after the records that it counts, and before anything depends on them. It is not synced
+itself: if the process is killed, the mark is complete; after a loss of power it may count too little, never
+too much.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ MOST = 4096
 
 
 class Mark(Struct, frozen=True, array_like=True):
-    """``written`` records outlive the process, ``synced`` of them a loss of power in this ``boot``.
+    """``written`` records survive the end of the process, and ``synced`` of them a loss of power in this
+    ``boot``.
 
-    ``chain`` is the checksum of the last that was written, which counts in all before it. ``over``: that one
-    is the end, and it is synced.
+    ``chain`` is the checksum of the last record, which includes all before it. ``over``: that record is the
+    end, and it is synced.
     """
 
     written: int = 0
@@ -38,12 +41,14 @@ class MarkDamaged(Exception):
 
 
 def create(path: str) -> int:
-    """The mark of a file; the one that is there, if there is one."""
+    """Create the mark of a file, or open the existing one."""
     return open_regular(path + SUFFIX, os.O_RDWR | os.O_CREAT)
 
 
 def write(file: int, mark: Mark) -> None:
-    """In place and in one piece: a process killed meanwhile leaves the old one or the new one."""
+    """Write the mark in place and at once: a process that is killed meanwhile leaves the old one or the new
+    one.
+    """
     body = msgpack.encode(mark)
     os.pwrite(file, len(body).to_bytes(4) + crc32(body).to_bytes(4) + body, 0)
 
@@ -55,12 +60,12 @@ def read(path: str) -> Mark | None:
     except FileNotFoundError:
         return None
     except NotRegular:
-        raise MarkDamaged("the mark of how far it was written is not a plain file") from None
+        raise MarkDamaged("its mark, which records how far it was written, is not a plain file") from None
     size, check = int.from_bytes(data[:4]), int.from_bytes(data[4:HEAD])
     body = data[HEAD : HEAD + size]
     if not size or len(body) < size or crc32(body) != check:
-        raise MarkDamaged("the mark of how far it was written is damaged")
+        raise MarkDamaged("its mark, which records how far it was written, is damaged")
     try:
         return msgpack.decode(body, type=Mark)
     except MsgspecError:
-        raise MarkDamaged("the mark of how far it was written makes no sense") from None
+        raise MarkDamaged("its mark, which records how far it was written, is invalid") from None

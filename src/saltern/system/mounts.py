@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-IN_MEMORY = frozenset({"tmpfs", "ramfs"})  # what they hold is gone after a boot
+IN_MEMORY = frozenset({"tmpfs", "ramfs"})  # their contents are lost at a boot
 
 
 def file_system(path: str, table: str = "/proc/self/mountinfo") -> str:
@@ -17,7 +17,7 @@ def file_system(path: str, table: str = "/proc/self/mountinfo") -> str:
                 before, _, after = line.partition(" - ")
                 point = before.split()[4].encode().decode("unicode_escape")
                 inside = place == point or place.startswith(point.rstrip("/") + "/")
-                if inside and len(point) >= len(found[0]):  # what was mounted later lies on top
+                if inside and len(point) >= len(found[0]):  # later mounts are on top
                     found = (point, after.split()[0])
     except (OSError, IndexError):
         return ""

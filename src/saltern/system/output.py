@@ -1,7 +1,7 @@
-"""What a program prints, kept within bounds: its beginning and its end, and all of it in a file.
+"""The output of a program, limited in size: its beginning and its end, and all of it in a file.
 
-A program may print without end. So much of each stream is kept in memory, half of it from the beginning and
-half from the end; whatever is longer goes to a file as it comes, if there is a place for one.
+A program may print without end. A limited part of each stream is kept in memory, half of it from the
+beginning and half from the end; a longer stream is also written to a file as it comes, if a file is given.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from saltern.system.private import make_private
 
 
 class Printed:
-    """One stream. ``spill``: the file for one that is too long; ``live``: for those who watch."""
+    """One stream. ``spill``: the file for a stream that is too long; ``live``: the file for watchers."""
 
     def __init__(self, spill: str = "", live: str = "") -> None:
         self._spill = spill
@@ -71,7 +71,7 @@ class Printed:
             view = view[done:]
 
     def text(self) -> str:
-        """All output, or its beginning and end with a line between them that says how much is left out."""
+        """All output, or its beginning and end with a line between them about the omitted part."""
         self.close()
         head, tail = b"".join(self._head), b"".join(self._tail)
         if self._total <= 2 * self._half:

@@ -1,13 +1,13 @@
-"""How much of what programs print is kept."""
+"""How much output of programs is kept."""
 
 from __future__ import annotations
 
 
 class Limits:
-    """Bytes of one stream: that are kept in memory, and that a file may have.
+    """The limits for one stream, in bytes: in memory, and in a file.
 
-    For the whole process, set from the options when a session is made: programs are run far below it, by
-    keepers and by modules that know no session.
+    They are set for the whole process from the options when a session is made: the code that runs programs,
+    in keepers and modules, has no session.
     """
 
     kept = 16 << 20

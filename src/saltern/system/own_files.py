@@ -1,6 +1,6 @@
 """The files of this program: whether they were replaced since the process began its work.
 
-Which code is loaded is a fact about the process, whatever runs it has: so it is remembered for all of them.
+The loaded code is a property of the process, not of a run, so it is recorded once per process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _known: tuple[int, int, int] | None = None
 
 
 def remember() -> None:
-    """What is there now is what runs. Only the first call counts."""
+    """Record the current files as those that run. Only the first call counts."""
     global _known
     _known = _known or _stamp()
 
@@ -24,7 +24,9 @@ def were_replaced() -> bool:
 
 
 def libraries() -> tuple[int, ...]:
-    """Changes when a library is installed or removed beside this program, or beside one that it uses."""
+    """A value that changes when a library is installed or removed beside this program, or beside one that it
+    uses.
+    """
     import msgspec
 
     places = {os.path.dirname(os.path.dirname(os.path.abspath(file))) for file in (PLACE, msgspec.__file__)}
@@ -32,7 +34,7 @@ def libraries() -> tuple[int, ...]:
 
 
 def are_elsewhere(prefix: str) -> bool:
-    """True if the prefix of this Python leads to another directory now than this one: to another build."""
+    """True if the prefix of this Python now leads to another directory, that of another build."""
     return os.path.realpath(sys.prefix) != prefix
 
 

@@ -1,4 +1,4 @@
-"""How this program starts itself: by absolute paths, and never with code from the current directory."""
+"""How this program starts itself: by absolute paths, never with code from the current directory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OPTIONS = ("-P",)  # without it, ``python -m`` looks for modules in the current 
 
 
 def command(module: str, words: Sequence[str] = (), *, python: str = "") -> list[str]:
-    """The argv of a module of ours; ``python`` is that of another build."""
+    """The command line that runs one of our modules; ``python`` is that of another build."""
     return [python or sys.executable, *OPTIONS, "-m", module, *words]
 
 
@@ -19,14 +19,15 @@ _continuation: tuple[str, tuple[str, ...]] | None = None
 
 
 def continue_as(module: str, words: Sequence[str]) -> None:
-    """Say how a run of this process continues in another build, where `saltern resume` is not the way."""
+    """Set how a run of this process continues in another build, if not by `saltern resume`."""
     global _continuation
     _continuation = (module, tuple(words))
 
 
 def continuation(run: str, options: Sequence[str], *, python: str) -> list[str]:
-    """The argv with which another build continues a run of this process: ``options`` are those of `saltern
-    resume`, or a whole command of its own, such as that of the chain which the run is part of."""
+    """The command line with which another build continues a run of this process: ``options`` are those of
+    `saltern resume`, or a complete command, such as that of the chain which the run is part of.
+    """
     is_command = bool(options) and not options[0].startswith("-")
     own = tuple(options) if is_command else ("resume", run, *options)
     module, words = _continuation or ("saltern", own)
@@ -34,8 +35,8 @@ def continuation(run: str, options: Sequence[str], *, python: str) -> list[str]:
 
 
 def take_place(env: MutableMapping[str, str]) -> str:
-    """Take out of an environment where this program's own files are, if Python does not find them by itself:
-    the programs that states start must not import our libraries.
+    """Remove the location of this program's own files from an environment, if Python needs it to find them:
+    programs that states start must not import our libraries.
     """
     place = env.pop(PLACE, "")
     if place and PATH in env:
@@ -50,13 +51,15 @@ _place = take_place(os.environ)
 
 
 def run_from(place: str) -> None:
-    """Say where the files of this program are, for the processes that are us again."""
+    """Set where the files of this program are, for further processes of this program."""
     global _place
     _place = place
 
 
 def environment(without: Sequence[str] = (), **more: str) -> dict[str, str]:
-    """Ours, for a process that is us again: without what would lead Python to the current directory."""
+    """Our environment for a further process of this program, without entries that make Python import from the
+    current directory.
+    """
     found = environment_of_another(without, **more)
     if _place:
         found |= {PLACE: _place, PATH: os.pathsep.join([_place, *filter(None, [found.get(PATH)])])}
@@ -64,13 +67,15 @@ def environment(without: Sequence[str] = (), **more: str) -> dict[str, str]:
 
 
 def environment_of_another(without: Sequence[str] = (), **more: str) -> dict[str, str]:
-    """The same for a process that is another build, which has files of its own."""
+    """The same for a process of another build, which has its own files."""
     found = {name: value for name, value in os.environ.items() if name not in without}
     return _with_safe_path(found | more)
 
 
 def _with_safe_path(env: Mapping[str, str]) -> dict[str, str]:
-    """An empty or relative entry of PYTHONPATH is the current directory, or below it."""
+    """The environment without empty or relative entries in PYTHONPATH, which mean the current directory or
+    one below it.
+    """
     found = dict(env)
     if PATH in found:
         kept = [one for one in found[PATH].split(os.pathsep) if os.path.isabs(one)]
@@ -81,7 +86,7 @@ def _with_safe_path(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def leave_current_directory() -> None:
-    """``python -m saltern`` puts the current directory first on the path: take it off again."""
+    """Remove the current directory from the module path, where ``python -m saltern`` puts it first."""
     if sys.flags.safe_path or not sys.path:
         return
     try:

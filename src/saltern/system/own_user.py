@@ -6,7 +6,7 @@ import os
 
 
 def own_user() -> str:
-    """The name of the user; the number, if it has none."""
+    """The name of the user; the number if it has none."""
     import pwd
 
     try:

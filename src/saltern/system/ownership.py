@@ -7,11 +7,11 @@ import stat
 
 
 def foreign(path: str, *, like: str = "") -> str:
-    """Why root does not use this file or directory, as the rest of a sentence; empty: it does.
+    """Why root does not use this file or directory, as the end of a sentence; empty if it does. A missing
+    file has no owner.
 
-    What is not there has no owner. Of a link, both it and what it leads to are looked at. Only root is asked
-    to be careful: others have no more rights than the owner of what they read. ``like``: a file that is
-    trusted, and its owner with it.
+    For a link, both the link and its target are checked. Only root is restricted: other users have no more
+    rights than the owner of what they read. ``like``: a trusted file, whose owner is trusted as well.
     """
     if os.geteuid() != 0:
         return ""

@@ -1,7 +1,7 @@
-"""Resolves paths: links are followed and checked by hand, and not followed again.
+"""Resolves paths: links are followed and checked here, and not followed again.
 
-A path is *settled* first: the result has no link left in it. What works there then walks it
-one directory at a time without following links, so that no user can put one in between.
+A path is *settled* first: the result contains no link. It is then walked one directory at a time without
+following links, so that no user can insert one meanwhile.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_LINKS = 40  # as the kernel
 
 
 class PlantedLink(OSError):
-    """A link on the way belongs to a user who must not choose where we write."""
+    """A link in the path belongs to a user who must not choose where we write."""
 
     def __init__(self, link: str, why: str) -> None:
         super().__init__(errno.ELOOP, why, link)
@@ -37,7 +37,7 @@ def kind_of(found: os.stat_result) -> str:
 
 
 def look(path: str, *, follow: bool = False) -> os.stat_result | None:
-    """What is at a path; None if nothing is, or if the path leads through a file."""
+    """The status of a path; None if it does not exist, or if it leads through a file."""
     try:
         return os.stat(path) if follow else os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -45,11 +45,11 @@ def look(path: str, *, follow: bool = False) -> os.stat_result | None:
 
 
 def settle(path: str, *, follow: bool = True) -> str:
-    """The path that a write to ``path`` ends up at, without links; missing parts stay as they are.
+    """The path that a write to ``path`` would reach, without links; missing parts are kept.
 
-    Without ``follow`` the last part is taken as it is, link or not. A link that belongs to
-    neither us nor root is followed only outside world-writable directories, and only to
-    something its owner owns anyway. Raises ``PlantedLink`` for any other.
+    Without ``follow``, a link as the last part is not followed. A link that belongs to neither us nor root is
+    followed only outside world-writable directories, and only to something that its owner owns. Raises
+    ``PlantedLink`` for any other.
     """
     todo = list(reversed(path.split("/")))
     at = ""
@@ -92,7 +92,7 @@ def _judge(link: str, found: os.stat_result, parent: str) -> None:
 
 
 def _judge_ends(links: list[tuple[str, int]], end: str) -> None:
-    """A user's link may lead to what that user owns, and could write anyway."""
+    """Check that a user's link leads to something that this user owns, and could write anyway."""
     doubtful = [(link, uid) for link, uid in links if not _trusted(uid)]
     if not doubtful:
         return
@@ -101,7 +101,9 @@ def _judge_ends(links: list[tuple[str, int]], end: str) -> None:
     for link, uid in doubtful:
         if found.st_uid != uid:
             raise PlantedLink(
-                link, f"a link of another user that leads to {end}, which is not his; it is not followed"
+                link,
+                f"a link of another user that leads to {end}, which that user does not own; it is not"
+                " followed",
             )
 
 
@@ -122,12 +124,12 @@ def step_into(fd: int, part: str) -> int:
 
 
 def reach(path: str, *, follow: bool = True) -> tuple[int, str]:
-    """A handle on the directory that a write to ``path`` lands in, and the path as ``settle`` gives it.
+    """A handle on the directory that a write to ``path`` would change, and the path from ``settle``.
 
-    Most paths have no link in them: they are opened at once.
+    Most paths contain no link, and are opened at once.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
-    if parts and ".." not in parts and path.endswith(parts[-1]):  # "link/" is where the link leads
+    if parts and ".." not in parts and path.endswith(parts[-1]):  # "link/" means the target of the link
         parent = "/" + "/".join(parts[:-1])
         directory = open_without_links(parent)
         if directory is not None and not (follow and _is_link(directory, parts[-1])):
@@ -141,7 +143,7 @@ def reach(path: str, *, follow: bool = True) -> tuple[int, str]:
 def open_without_links(path: str) -> int | None:
     """A handle on a directory; None if that fails, or if a link leads to it.
 
-    The kernel knows where the directory is that was opened: at this very path only if no link was followed.
+    The kernel knows the path of the opened directory: it is the same only if no link was followed.
     """
     try:
         directory = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)

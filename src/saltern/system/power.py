@@ -1,8 +1,8 @@
-"""The one door to the machine's power switch: its programs, and what it says of a scheduled shutdown.
+"""The only access to the machine's power switch: its programs, and the shutdown that is scheduled.
 
-Nothing else in saltern starts such a program; ``tests/unit/system/test_power_door.py`` looks for one. With
-``SALTERN_POWER=refuse`` in the environment, as all tests have it, the door starts none either: only a
-configured command that is no program of this kind.
+Nothing else in saltern starts such a program; ``tests/unit/system/test_power_door.py`` checks that. With
+``SALTERN_POWER=refuse`` in the environment, as in all tests, not even this module starts one: only a
+configured command that is not such a program.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from msgspec import Struct
 from saltern.system.boot import text_of
 
 SYSTEMD = "run/systemd/system"
-SCHEDULED = "run/systemd/shutdown/scheduled"  # as systemd keeps it
-WAITING = ("run/shutdown.pid", "var/run/shutdown.pid")  # as sysvinit does: the process that waits
+SCHEDULED = "run/systemd/shutdown/scheduled"  # in the form of systemd
+WAITING = ("run/shutdown.pid", "var/run/shutdown.pid")  # in the form of sysvinit: the process that waits
 COMES_BACK = frozenset({"reboot", "kexec", "soft-reboot"})
-FORCED = ("reboot", "-f")  # systemd's, sysvinit's and busybox's alike: nothing is stopped before
+FORCED = ("reboot", "-f")  # the same for systemd, sysvinit and busybox: nothing is stopped before
 RUNLEVELS = ("0", "1", "2", "3", "4", "5", "6", "s", "S")
 PROGRAMS = frozenset({"shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec", "rebootmgrctl"})
-UNITS = frozenset({"systemctl", "loginctl"})  # with a word for going down they are programs of this kind, too
+# With an argument for going down, they are programs of this kind, too.
+UNITS = frozenset({"systemctl", "loginctl"})
 WORDS = frozenset({"reboot", "halt", "poweroff", "kexec", "soft-reboot", "rescue", "emergency", "isolate"})
 KINDS = {"reboot": "reboot", "shutdown": "poweroff", "poweroff": "poweroff", "halt": "poweroff"}
 WRAPPERS = frozenset({"sudo", "doas", "env", "nohup", "nice", "setsid", "timeout", "busybox", "systemd-run"})
 SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
-LEVELS = {"6": "reboot", "0": "poweroff"}  # what two of the runlevels are
+LEVELS = {"6": "reboot", "0": "poweroff"}  # the meaning of two runlevels
 TIME = "{time}"  # in a configured command: when
-MODES = {"-r": "reboot", "--reboot": "reboot", "-H": "halt", "--halt": "halt"}  # else it switches off
+MODES = {"-r": "reboot", "--reboot": "reboot", "-H": "halt", "--halt": "halt"}  # otherwise it powers off
 
 
 class Pending(Struct, frozen=True, kw_only=True):
-    """A shutdown that is scheduled, by any program. ``at``: seconds since 1970; None: not known."""
+    """A shutdown that any program has scheduled. ``at``: seconds since 1970; None if unknown."""
 
     mode: str
     at: float | None = None
@@ -54,7 +55,7 @@ def pending_shutdown(root: str = "/") -> Pending | None:
 
 
 def reboot_command(notice: float, root: str = "/") -> tuple[str, ...]:
-    """``shutdown`` counts in minutes. Raises ``OSError`` if nothing here can do it."""
+    """The command for a reboot; ``shutdown`` counts in minutes. Raises ``OSError`` if there is none."""
     if notice <= 0 and os.path.isdir(os.path.join(root, SYSTEMD)):
         return ("systemctl", "reboot")
     if has("shutdown"):
@@ -65,17 +66,17 @@ def reboot_command(notice: float, root: str = "/") -> tuple[str, ...]:
 
 
 def kind_of(word: str, at: object = None) -> str:
-    """``reboot`` or ``poweroff``: which configured command a function's word belongs to; empty: neither."""
+    """The configured command for a function: ``reboot`` or ``poweroff``; empty if neither."""
     return LEVELS.get(str(at), "") if word == "init" else KINDS[word]
 
 
 def with_time(command: Sequence[str], when: str) -> tuple[str, ...]:
-    """A configured command, with the time where it asks for one."""
+    """A configured command, with the time in place of its placeholder."""
     return tuple(word.replace(TIME, when) for word in command)
 
 
 def is_power_program(command: Sequence[str]) -> bool:
-    """True if a command takes a machine down, by the names of programs and their arguments."""
+    """True if a command takes the machine down, by the names of programs and their arguments."""
     program = os.path.basename(command[0])
     if program in UNITS:
         return any(word.partition(".")[0] in WORDS for word in command[1:])
@@ -88,14 +89,15 @@ def is_power_program(command: Sequence[str]) -> bool:
 
 
 def power_command(word: str, at: object = None) -> tuple[str, ...]:
-    """Of ``reboot`` and ``shutdown``, which have a time, and ``init``, which has a runlevel.
+    """The command for ``reboot`` and ``shutdown``, which have a time, for ``init``, which has a runlevel, or
+    for ``halt`` and ``poweroff``, which act at once.
 
-    ``halt`` and ``poweroff`` are at once. Raises ``ValueError`` for what is no time, or no runlevel.
+    Raises ``ValueError`` for an invalid time or runlevel.
     """
     flags = {"reboot": "-r", "shutdown": "-h"}
     if word == "init":
         if str(at) not in RUNLEVELS:
-            raise ValueError(f"a runlevel is one of {', '.join(RUNLEVELS)}, not {at!r}")
+            raise ValueError(f"a runlevel must be one of {', '.join(RUNLEVELS)}, not {at!r}")
         return ("init", str(at))
     if word in flags and (at is not None or has("shutdown")):
         return ("shutdown", flags[word], clock_time(at))
@@ -103,12 +105,16 @@ def power_command(word: str, at: object = None) -> tuple[str, ...]:
 
 
 def clock_time(at: object) -> str:
-    """As ``shutdown`` reads it. A number is minutes. Raises ``ValueError`` for what is no time."""
+    """The time in the form of ``shutdown``; a number means minutes. Raises ``ValueError`` for an invalid
+    time.
+    """
     import re
 
     text = "now" if at is None else str(at)
     if not re.fullmatch(r"now|\+?\d+|[0-2]?\d:[0-5]\d", text):
-        raise ValueError(f"a time is 'now', minutes such as +5, or a time of day such as 23:30, not {at!r}")
+        raise ValueError(
+            f"a time must be 'now', minutes such as +5, or a time of day such as 23:30, not {at!r}"
+        )
     return f"+{text}" if text.isdigit() else text
 
 
@@ -140,7 +146,7 @@ def _of_systemd(path: str) -> Pending | None:
 
 
 def _of_sysvinit(root: str) -> Pending | None:
-    """A file whose process is gone says nothing."""
+    """The shutdown that sysvinit has scheduled; a file whose process is gone is ignored."""
     for name in WAITING:
         number = text_of(os.path.join(root, name)).strip()
         words = (

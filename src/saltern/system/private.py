@@ -1,4 +1,4 @@
-"""Directories of saltern's own, which other users may not look into."""
+"""Private directories of saltern, which other users cannot read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def make_private(folder: str) -> None:
 
 
 def remove_private(folder: str) -> None:
-    """Such a directory and its files, if it is there: none of it will be asked for again."""
+    """Remove such a directory and its files, if it exists."""
     with suppress(OSError):
         for name in os.listdir(folder):
             os.remove(os.path.join(folder, name))

@@ -1,7 +1,8 @@
-"""Run a program: with a time limit, as another user, in another directory; never raises for its failure.
+"""Runs programs: with a time limit, as another user, in another directory; a failed program raises no
+exception.
 
-Most commands need nothing special, and those are started with ``posix_spawn``: it is the
-cheapest way there is and needs no import. Only a change of user needs ``subprocess``.
+Most commands need nothing special and are started with ``posix_spawn``, which is cheapest and needs no
+import. Only a change of user needs ``subprocess``.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from msgspec import Struct
 
 from saltern.system import log
 from saltern.system.output import Printed
-from saltern.system.ran import Ran as Ran  # those who run programs know it from here
+from saltern.system.ran import Ran as Ran  # imported from here by modules that run programs
 from saltern.system.signals import ASKING_TO_END, signal
 
-PATIENCE = 10.0  # seconds for a program to end when it is asked to
-LINGER = 5.0  # seconds that what a program leaves behind may keep its output open
+PATIENCE = 10.0  # seconds for a program to end after a request
+LINGER = 5.0  # seconds that a process left by a program may keep its output open
 NOT_FOUND = 127
 NOT_ALLOWED = 126
 TIMED_OUT = 124
 CHUNK = 65536
-IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # a program expects their usual effect
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # programs expect their usual effect
 
 
 Sink = Callable[[int, bytes], None]
@@ -31,7 +32,7 @@ Mask = Collection[int]
 
 
 class User(Struct, frozen=True):
-    """Who runs a program: ids, groups, and the environment such a user logs in with."""
+    """The user that runs a program: IDs, groups, and the environment of a login."""
 
     name: str
     uid: int
@@ -84,14 +85,14 @@ def run(
     spill: str = "",
     live: str = "",
 ) -> Ran:
-    """Run ``command`` and wait. A string goes to ``shell``; a sequence is run as it is.
+    """Run ``command`` and wait. A string is passed to ``shell``; a sequence is run directly.
 
-    A program that cannot be started gives the exit code a shell would give. With a
-    ``timeout`` it gets a session of its own, all of which is killed when time is up. A ``sink`` is given
-    what the program prints as it comes, with the number of the stream, and nothing is kept. A daemon that
-    it leaves behind is not waited for, even if that has the output open. Of what it prints, beginning and
-    end are kept (``system.output``); ``spill`` is how the names of the files begin that have all of it,
-    ``live`` how those begin that have the end of it while it runs.
+    A program that cannot be started has the exit code that a shell would return. With a ``timeout`` it gets
+    its own session, all of which is killed when the time is over. A ``sink`` gets the output as it comes,
+    with the number of the stream, and nothing is kept. A daemon that the program leaves running is not waited
+    for, even if it has the output open. The beginning and the end of the output are kept (``system.output``);
+    ``spill`` is the beginning of the names of files for all of it, ``live`` of those for its end while the
+    program runs.
     """
     argv = [shell or "/bin/sh", "-c", command] if isinstance(command, str) else list(command)
     try:
@@ -111,7 +112,7 @@ def run(
     launch = _as_other_user if who and who.uid != os.geteuid() else _spawn
     data = stdin.encode() if isinstance(stdin, str) else stdin
     printed = _collectors(sink, spill, live)
-    # Until the program would be stopped again, nothing may interrupt us.
+    # Nothing may interrupt us until the program would be stopped on an interrupt.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
     try:
         pid = _launch(launch, start)
@@ -143,7 +144,7 @@ def _pipes(feed: bool, merge_err: bool) -> tuple[list[int], tuple[int, int, int]
 
 
 def _spawn(start: Start) -> int:
-    """Directory and umask are inherited, so they are set here for the moment of the start."""
+    """Start the program. It inherits directory and umask, so they are set in this process meanwhile."""
     back = os.open(".", os.O_PATH) if start.cwd else -1
     umask = os.umask(start.umask) if start.umask is not None else None
     try:
@@ -167,7 +168,9 @@ def _spawn(start: Start) -> int:
 
 
 def _program(name: str, env: Mapping[str, str]) -> str:
-    """``posix_spawnp`` looks along our PATH; a child with a PATH of its own means that one."""
+    """The path of the program: ``posix_spawnp`` would search our PATH, but a child with its own PATH needs
+    that one.
+    """
     path = env.get("PATH", os.defpath)
     if "/" in name or path == os.environ.get("PATH"):
         return name
@@ -194,12 +197,12 @@ def _as_other_user(start: Start) -> int:
         extra_groups=start.who.groups,
         preexec_fn=_unblock,
     )
-    child.returncode = 0  # we wait for it ourselves
+    child.returncode = 0  # this process waits for it itself
     return child.pid
 
 
 def _unblock() -> None:
-    """In the child: what we do not hear for a moment, it hears."""
+    """In the child: unblock the signals that are blocked here during the start."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
@@ -243,7 +246,7 @@ def _collectors(sink: Sink | None, spill: str, live: str) -> Both:
 def _attend(
     pid: int, mine: list[int], data: bytes, timeout: float | None, printed: Both, mask: Mask = frozenset()
 ) -> Ran:
-    """Feed and read the program until it ends, or time is up; from now on only ``mask`` is blocked."""
+    """Feed and read the program until it ends, or the time is over; from now on only ``mask`` is blocked."""
     end = None if timeout is None else monotonic() + timeout
     late = False
     try:
@@ -252,7 +255,7 @@ def _attend(
             late = not _has_ended(pid)
             _kill(pid)
         _, status = os.waitpid(pid, 0)
-    except BaseException:  # a stop of ours must not leave the program behind
+    except BaseException:  # an interrupt must not leave the program running
         _stop(pid)
         raise
     finally:
@@ -267,7 +270,9 @@ def _attend(
 
 
 def _talk(pid: int, mine: list[int], data: bytes, printed: Both, end: float | None) -> bool:
-    """Both ways at once, so that no full pipe can stop either side; False when time is up."""
+    """Write input and read output at the same time, so that no full pipe blocks either side; False when the
+    time is over.
+    """
     ended = os.pidfd_open(pid)
     try:
         return _talk_until(ended, mine, data, printed, end)
@@ -276,7 +281,7 @@ def _talk(pid: int, mine: list[int], data: bytes, printed: Both, end: float | No
 
 
 def _talk_until(ended: int, mine: list[int], data: bytes, printed: Both, end: float | None) -> bool:
-    """``ended`` is ready when the program is no more: then what is left of its output has a while."""
+    """``ended`` is ready when the program has ended: then the rest of its output is read for a short time."""
     import select
 
     into = {fd: kept for fd, kept in zip(mine[1:], printed, strict=True) if fd >= 0}
@@ -325,7 +330,7 @@ def _push(feed: int, rest: memoryview) -> memoryview:
 
 
 def _ended_by(pid: int, end: float) -> bool:
-    """A program may close its streams and continue: then it has the rest of its time."""
+    """Wait for the end: a program that closes its streams and continues has the rest of its time."""
     import select
 
     ended = os.pidfd_open(pid)
@@ -338,12 +343,14 @@ def _ended_by(pid: int, end: float) -> bool:
 
 
 def _has_ended(pid: int) -> bool:
-    """Without taking its exit code away; what holds the streams open may be a child of it."""
+    """True if the program has ended, without collecting its exit code; a child of it may still hold the
+    streams open.
+    """
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _kill(pid: int, number: int = signal.SIGKILL) -> None:
-    """A program, with all that it started: they are a group of their own."""
+    """Signal a program and all that it has started, which are a process group."""
     try:
         os.killpg(pid, number)
     except (ProcessLookupError, PermissionError):

@@ -8,8 +8,7 @@ from msgspec import Struct
 class Ran(Struct, frozen=True):
     """The exit code and the output of a program.
 
-    ``code`` is what a shell would say (128 + n for signal n); ``signal`` is the n. ``lost``: it is not known
-    how it ended.
+    ``code`` is that of a shell (128 + n for signal n); ``signal`` is n. ``lost``: how it ended is unknown.
     """
 
     code: int

@@ -1,4 +1,4 @@
-"""The seam to the machine's power button: which boot this is, how the next is asked for and called off."""
+"""The seam to the machine's power switch: the identity of this boot, requests and cancels of reboots."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from saltern.system.power import Pending
 else:
-    Protocol = object  # the real one costs as much as a module
+    Protocol = object  # importing the real one costs as much as a module
 
 GOES_DOWN = "nothing is scheduled, so the machine may be going down already"
-OWN_WAY = "reboot_command has a way of its own; reboot_cancel_command in the configuration would say how"
+OWN_WAY = "reboot_command is set, but reboot_cancel_command is not: set it in the configuration"
 
 
 class Commands(Protocol):
-    """Commands that a user may set in place of the machine's programs; empty: the machine's."""
+    """Commands that a user may set in place of the machine's programs; empty: those of the machine."""
 
     @property
     def reboot_command(self) -> Sequence[str]: ...
@@ -31,38 +31,38 @@ class Commands(Protocol):
 
 
 class Rebooter(Protocol):
-    """The functions of the machine that a reboot needs."""
+    """The operations of a machine that a reboot needs."""
 
     def identity(self) -> dict[str, str]:
         """The identity of this boot; ``boot.has_rebooted`` compares two of them."""
 
     def arm(self, notice: float = 0.0, *, force: bool = False) -> None:
-        """Ask for a reboot, ``notice`` seconds from now; with ``force``, end nothing in order.
+        """Request a reboot, ``notice`` seconds from now; with ``force``, without an orderly shutdown.
 
-        Raises ``OSError`` if that cannot even be asked.
+        Raises ``OSError`` if the request fails.
         """
 
     def pending_shutdown(self) -> Pending | None:
-        """A shutdown that is scheduled, by any program."""
+        """The shutdown that any program has scheduled."""
 
     def cancel(self) -> str:
-        """Take back a shutdown that is scheduled. Empty: it is; else why it cannot be."""
+        """Cancel a scheduled shutdown. Returns why that is not possible; empty on success."""
 
     def power(self, word: str, at: object = None) -> str:
-        """Do what an execution function of that name does; what the machine says to it.
+        """Do what the execution function of that name does, and return the output.
 
-        Raises ``OSError`` if it cannot be done, ``ValueError`` if ``at`` is no time.
+        Raises ``OSError`` if it cannot be done, ``ValueError`` if ``at`` is not a time.
         """
 
     def tick(self) -> float:
-        """Seconds of this boot, those that it slept included."""
+        """Seconds since the boot, including those of sleep."""
 
     def wait(self, seconds: float) -> None:
-        """Wait; if the machine goes down, that ends this process."""
+        """Wait; if the machine goes down, this process ends."""
 
 
 class MachineRebooter:
-    """This machine. ``command``, ``cancel`` and ``off`` replace its own, ``root`` is where ``/run`` is."""
+    """This machine. ``command``, ``cancel`` and ``off`` replace its programs; ``root`` contains ``/run``."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class MachineRebooter:
             press(self._cancel or ("shutdown", "-c"))
         except OSError as problem:
             return str(problem)
-        return "" if self.pending_shutdown() is None else "it is scheduled all the same"
+        return "" if self.pending_shutdown() is None else "it is still scheduled"
 
     def power(self, word: str, at: object = None) -> str:
         from saltern.system.power import clock_time, kind_of, power_command, press, with_time
@@ -125,11 +125,11 @@ class MachineRebooter:
         time.sleep(seconds)
 
 
-_current: Rebooter | None = None  # for the whole process: it stands for the machine that the process is on
+_current: Rebooter | None = None  # for the whole process: it is the machine that the process runs on
 
 
 def current(settings: Commands | None = None) -> Rebooter:
-    """The machine that runs are on, with what the user has set in place of its own programs."""
+    """The machine that runs use, with the commands that the user has set in place of its programs."""
     if _current or settings is None:
         return _current or MachineRebooter()
     return MachineRebooter(
@@ -138,11 +138,11 @@ def current(settings: Commands | None = None) -> Rebooter:
 
 
 def is_real() -> bool:
-    """True if runs are on this machine, and no other stands for it."""
+    """True if runs use this machine, and no substitute."""
     return _current is None
 
 
 def use(instead: Rebooter | None) -> None:
-    """For tests and for those who carry runs to other places: another machine than this one."""
+    """Use another machine than this one: for tests, and for runs that are moved elsewhere."""
     global _current
     _current = instead

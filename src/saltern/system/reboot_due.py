@@ -13,18 +13,18 @@ LIBRARY = re.compile(r"^(?:\S+\s+){5}(/\S+\.so\S*) \(deleted\)$", re.MULTILINE)
 def flag_reasons(flags: list[str], packages: str) -> list[str]:
     """The reasons of the flags that exist, by what has set them."""
     asking = packages.split()
-    names = f" (asked for by {', '.join(sorted(set(asking)))})" if asking else ""
-    return [f"{flag} is there{names}" for flag in flags]
+    names = f" (requested by {', '.join(sorted(set(asking)))})" if asking else ""
+    return [f"{flag} exists{names}" for flag in flags]
 
 
 def kernel_reasons(running: str, newest: str | None) -> list[str]:
-    return [f"kernel {newest} is installed, and {running} is running"] if newest else []
+    return [f"kernel {newest} is installed, but {running} is running"] if newest else []
 
 
 def newer_kernel(running: str, files: list[str]) -> str | None:
-    """The newest kernel among ``files`` of the same flavour as that which is ``running``, if it is newer.
+    """The newest kernel among ``files`` of the same flavour as the ``running`` one, if it is newer.
 
-    A machine whose kernel is not among them gets it from elsewhere, and no reboot would change it.
+    A machine whose kernel is not among them gets it from elsewhere, so a reboot would not change it.
     """
     found = [match[1] for match in map(KERNEL.fullmatch, files) if match]
     flavour = _flavour(running)
@@ -36,7 +36,9 @@ def newer_kernel(running: str, files: list[str]) -> str | None:
 
 
 def _flavour(release: str) -> str:
-    """What follows the numbers, such as ``generic`` or ``amd64``; a release of the system is no flavour."""
+    """The part after the numbers, such as ``generic`` or ``amd64``; the release of the system is not part of
+    it.
+    """
     return re.sub(r"^[\d.]+(?:-[\d.]+)?[-.]?|(?<=el|fc)\d+(?:_\d+)?", "", release)
 
 
@@ -46,11 +48,15 @@ def _rank(release: str) -> list[tuple[bool, int, str]]:
 
 
 def library_reasons(maps: str) -> list[str]:
-    """What process 1 has mapped and is gone: it cannot be restarted without a reboot, save by itself."""
+    """The libraries that process 1 has mapped and that were removed: others cannot restart it without a
+    reboot.
+    """
     gone = sorted({match[1] for match in LIBRARY.finditer(maps)})
     return [f"process 1 uses {', '.join(gone[:3])}, replaced since it started"] if gone else []
 
 
 def snapshot_reasons(booted: object, following: object) -> list[str]:
-    """A machine with transactional updates runs one snapshot, and the next boot takes another."""
+    """A reason if the machine runs one snapshot and the next boot would use another, as with transactional
+    updates.
+    """
     return [f"snapshot {following} waits for a boot"] if booted != following else []

@@ -1,4 +1,6 @@
-"""Open files that a run depends on: plain files alone; a pipe blocks its reader, a device has no end."""
+"""Opens files that a run depends on: only plain files, since a pipe blocks its reader and a device has no
+end.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ import os
 import stat
 
 KEEP = os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
-# How the kernel refuses to open a link, a socket, a pipe without a reader, a device, a directory.
+# Errors of the kernel for opening a link, a socket, a pipe without a reader, a device or a directory.
 REFUSALS = (errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR)
 
 
 class NotRegular(OSError):
-    """There is something of that name: a link, a pipe, a socket, a device or a directory."""
+    """The path exists, but is a link, a pipe, a socket, a device or a directory."""
 
     def __init__(self, path: str) -> None:
         super().__init__(errno.EINVAL, "it is not a plain file", path)
@@ -21,8 +23,8 @@ class NotRegular(OSError):
 def open_regular(path: str, flags: int = os.O_RDONLY, *, follow: bool = False) -> int:
     """The handle of a file. Raises ``NotRegular`` for anything else, and ``OSError``.
 
-    The handle is judged, so what is put there meanwhile makes no difference; nothing is cut off before that.
-    A link is refused, too, unless ``follow``: for files that a user names.
+    The open handle is checked, so replacing the file meanwhile makes no difference; the file is truncated
+    only after that. A link is refused, too, unless ``follow`` is set, which is for files that a user names.
     """
     try:
         keep = KEEP if follow else KEEP | os.O_NOFOLLOW
@@ -40,13 +42,13 @@ def open_regular(path: str, flags: int = os.O_RDONLY, *, follow: bool = False) -
 
 
 def read_regular(path: str, most: int = -1, *, follow: bool = False) -> bytes:
-    """What is in the file, or its first ``most`` bytes. Raises as ``open_regular``."""
+    """The content of the file, or its first ``most`` bytes. Raises like ``open_regular``."""
     with os.fdopen(open_regular(path, follow=follow), "rb") as file:
         return file.read(most)
 
 
 def is_other(path: str) -> bool:
-    """True if there is something of that name which is no regular file; a link is none, wherever it leads."""
+    """True if the path exists but is not a regular file; a link never is."""
     try:
         return not stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:

@@ -1,4 +1,4 @@
-"""A directory held open: what is in it is looked at and changed, and nothing outside of it.
+"""A directory that is held open: its contents are read and changed, and nothing outside of it.
 
 ``system.descent`` walks its names with handles, so that no link can lead a write elsewhere.
 """
@@ -19,9 +19,9 @@ OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def link_leads_out(target: str, depth: int) -> bool:
-    """True if a link, in a directory so many levels below the top, can lead out of the top.
+    """True if a link, in a directory this many levels below the top, can lead out of the top.
 
-    ``..`` is allowed at the beginning only: behind a name it means another place when the name is a link.
+    ``..`` is only allowed at the beginning: after a name that is a link, it would mean another directory.
     """
     parts = [part for part in target.split("/") if part not in ("", ".")]
     up = next((index for index, part in enumerate(parts) if part != ".."), len(parts))
@@ -45,10 +45,10 @@ class Rooted:
         """The open directory itself."""
         return self._walk.enter("", None)
 
-    # -- looking and changing ------------------------------------------------------------------
+    # -- reading and changing ------------------------------------------------------------------
 
     def look(self, name: str) -> os.stat_result | None:
-        """What is at a name, or None. A link in its last part is not followed."""
+        """The status of a name, or None. A link in its last part is not followed."""
         try:
             with self._walk.parent(name) as (directory, last):
                 return os.stat(last, dir_fd=directory, follow_symlinks=False)
@@ -56,7 +56,7 @@ class Rooted:
             return None
 
     def is_directory(self, name: str) -> bool:
-        """True if a directory is there, or a link to one below the top."""
+        """True if the name is a directory, or a link to one below the top."""
         try:
             self._walk.enter(name, None)
         except (FileNotFoundError, NotADirectoryError):
@@ -68,7 +68,7 @@ class Rooted:
             return os.readlink(last, dir_fd=directory)
 
     def open(self, name: str, flags: int = OLD) -> int:
-        """A handle on what is there, which must not be a link."""
+        """A handle on a file or directory, which must not be a link."""
         with self._walk.parent(name) as (directory, last):
             return os.open(last, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
 
@@ -97,7 +97,7 @@ class Rooted:
     # -- making --------------------------------------------------------------------------------
 
     def directory(self, name: str, attributes: Attributes = KEPT, above: Attributes = KEPT) -> None:
-        """Make a directory unless it exists; parents are made as ``above`` says."""
+        """Make a directory unless it exists; parents get the attributes ``above``."""
         with self._walk.parent(name, above):
             self._walk.enter(name, attributes)
 
@@ -110,7 +110,7 @@ class Rooted:
         time: int | None = None,
         above: Attributes = KEPT,
     ) -> None:
-        """Write a file whole, in place of a file or a link; no reader sees a part of it."""
+        """Write a file atomically, replacing a file or a link."""
 
         def fill(temporary: str, directory: int) -> None:
             fd = os.open(temporary, NEW, 0o600, dir_fd=directory)
@@ -134,7 +134,7 @@ class Rooted:
         *,
         anywhere: bool = False,
     ) -> None:
-        """Make a symbolic link, unless it could lead out of the top and may not."""
+        """Make a symbolic link. Raises if it could lead out of the top, unless that is allowed."""
 
         def make(temporary: str, directory: int) -> None:
             if not anywhere and link_leads_out(target, self._walk.depth):
@@ -145,7 +145,7 @@ class Rooted:
         _replace(self._walk, name, make, above)
 
     def hard_link(self, name: str, target: str, above: Attributes = KEPT) -> None:
-        """Another name of a regular file below the top."""
+        """Make a hard link to a regular file below the top."""
         with self._walk.parent(target) as (directory, last):
             found = os.open(last, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
         try:
@@ -164,7 +164,7 @@ class Rooted:
 
 
 def move_content(source: Rooted, into: Rooted) -> None:
-    """Move all that is in one directory to another: renamed, or copied from another file system."""
+    """Move the contents of one directory to another: by renaming, or by copying from another file system."""
     for name in source.names():
         try:
             os.rename(name, name, src_dir_fd=source.handle(), dst_dir_fd=into.handle())
@@ -191,7 +191,7 @@ def _copy(source: Rooted, into: Rooted, name: str) -> None:
 
 
 def _replace(walk: Descent, name: str, make: Callable[[str, int], None], above: Attributes) -> None:
-    """Make something under a temporary name beside ``name``, and put it there in one step."""
+    """Make a file under a temporary name beside ``name``, and rename it in one step."""
     with walk.parent(name, above) as (directory, last):
         sweep(directory)
         temporary = temporary_name(last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-BOOTED = "/run/systemd/system"  # there is a systemd, and it is process 1
+BOOTED = "/run/systemd/system"  # exists if systemd is process 1
 MANAGER = (
     "org.freedesktop.systemd1",
     "/org/freedesktop/systemd1",
@@ -15,9 +15,10 @@ PATIENCE = 5.0  # seconds for systemd to answer
 
 
 def move_out(booted: str = BOOTED, own: str = "/proc/self/cgroup") -> bool:
-    """Into a scope of our own, if we are in a service; whether we are in one now.
+    """Move into our own scope if we are in a service.
 
-    What was started from a login or a terminal is left where it is: nothing ends that.
+    Returns true if we are in a scope. A process that was started from a login or a terminal stays where it
+    is, since nothing ends it.
     """
     if not os.path.isdir(booted) or not in_service(own):
         return False

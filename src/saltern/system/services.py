@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from saltern.system import atomic, own_program
 
 NAME = "saltern-resume"
-UNIT_PLACE = f"/etc/systemd/system/{NAME}.service"
-WANTED_PLACE = f"/etc/systemd/system/multi-user.target.wants/{NAME}.service"
-SCRIPT_PLACE = f"/etc/init.d/{NAME}"
-LINK_PLACES = tuple(f"/etc/rc{level}.d/S99{NAME}" for level in (2, 3, 4, 5))
+LINKS = tuple(f"rc{level}.d/S99" for level in (2, 3, 4, 5))
 
 UNIT = """\
 [Unit]
@@ -58,7 +56,8 @@ case "$1" in
 esac
 """
 
-# Of an update that was under way when the machine went down: a build that does not start is not kept.
+# For an update that was in progress when the machine went down: a build that does not start is replaced by
+# the old one.
 LAUNCHER = """\
 #!/bin/sh
 if [ -f {slots}/updating ] && ! {slots}/current/bin/python -P -m saltern --version >/dev/null 2>&1; then
@@ -82,7 +81,7 @@ class Piece(Struct, frozen=True):
 
 
 def pieces(slots: str = "", python: str = "", config: str = "") -> list[Piece]:
-    """All that is installed. With ``slots``, whatever build is current there; else this one."""
+    """The files to install. With ``slots``, they start the current build there; otherwise this one."""
     words = own_program.command("saltern", ("resume", "--boot"), python=python)
     options = ["--config", config] if config else []
     launcher = []
@@ -91,12 +90,21 @@ def pieces(slots: str = "", python: str = "", config: str = "") -> list[Piece]:
         words, options = [os.path.join(slots, "at-boot")], []
         launcher = [Piece(words[0], text, 0o755)]
     command = [*words, *options]
+    return [*launcher, *boot_pieces(NAME, UNIT, SCRIPT, command, LINKS)]
+
+
+def boot_pieces(
+    name: str, unit: str, script: str, command: Sequence[str], links: Sequence[str]
+) -> list[Piece]:
+    """A systemd unit and an init script that start ``command`` at boot; ``links`` are those to the script."""
+    unit_place = f"/etc/systemd/system/{name}.service"
     return [
-        *launcher,
-        Piece(UNIT_PLACE, UNIT.format(command=" ".join(map(unit_word, command)))),
-        Piece(WANTED_PLACE, target=UNIT_PLACE),
-        Piece(SCRIPT_PLACE, SCRIPT.format(name=NAME, command=" ".join(map(shell_word, command))), 0o755),
-        *(Piece(place, target=f"../init.d/{NAME}") for place in LINK_PLACES),
+        Piece(unit_place, unit.format(command=" ".join(map(unit_word, command)))),
+        Piece(f"/etc/systemd/system/multi-user.target.wants/{name}.service", target=unit_place),
+        Piece(
+            f"/etc/init.d/{name}", script.format(name=name, command=" ".join(map(shell_word, command))), 0o755
+        ),
+        *(Piece(f"/etc/{link}{name}", target=f"../init.d/{name}") for link in links),
     ]
 
 
@@ -138,7 +146,8 @@ def remove(root: str = "/", *, slots: str = "") -> list[str]:
 
 
 def is_installed(root: str = "/") -> bool:
-    return any(os.path.lexists(below(root, place)) for place in (WANTED_PLACE, *LINK_PLACES))
+    """True if a link starts the service at boot."""
+    return any(os.path.lexists(below(root, piece.place)) for piece in pieces() if piece.target)
 
 
 def put(root: str, piece: Piece) -> bool:

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     import signal as signal
     from collections.abc import Iterator
 else:
-    # The same, but numbers are numbers: ``signal`` makes enumerations of them, at the start of every run and
-    # again of all that it is given and gives back. For those who run programs, too.
+    # The same functions with plain numbers: ``signal`` creates enumerations, at its import and for every
+    # argument and result. Also for modules that run programs.
     import _signal as signal
 
 ASKING_TO_END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _terminated = False
-_hung_up = False  # and SIGTERM, which often comes with it, has not come yet
-_terminals: tuple[int, ...] = ()  # of the three streams, those that are one
+_hung_up = False  # and SIGTERM, which often follows it, has not come yet
+_terminals: tuple[int, ...] = ()  # those of the three streams that are terminals
 
 
 def end_in_order() -> None:
-    """SIGTERM and SIGHUP interrupt as Ctrl-C does. An ignored SIGHUP, as of ``nohup``, stays so."""
+    """Make SIGTERM and SIGHUP interrupt like Ctrl-C. An ignored SIGHUP, as with ``nohup``, stays ignored."""
     global _terminals
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
@@ -33,7 +33,7 @@ def end_in_order() -> None:
 
 
 def end_at_once() -> None:
-    """For a child of ours that has nothing to report: what ends us ends it."""
+    """For a child process that has nothing to report: let signals end it at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -41,7 +41,7 @@ def end_at_once() -> None:
 
 @contextmanager
 def delay_signals() -> Iterator[set[int]]:
-    """Delay the signals that ask us to end. Yields the signals that were blocked before, for
+    """Delay the signals that request our end. Yields the signals that were blocked before, for
     ``restore_signals``.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING_TO_END)
@@ -52,16 +52,16 @@ def delay_signals() -> Iterator[set[int]]:
 
 
 def restore_signals(before: set[int]) -> None:
-    """Let the signals that ask us to end through again; those that came meanwhile arrive at once.
+    """Stop delaying the signals that request our end; those that came meanwhile arrive at once.
 
-    For a process that was forked there. It has to be sure of its own end by now: in the stack above it, it
-    would do what its parent does.
+    For a process that was forked meanwhile. It must already handle its own end: otherwise it would unwind
+    into the code of its parent.
     """
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def was_terminated() -> bool:
-    """True if a signal such as that of a shutdown ended us, and not a user at the keyboard."""
+    """True if a signal, such as that of a shutdown, ended us, rather than a user at the keyboard."""
     return _terminated
 
 
@@ -75,9 +75,9 @@ def _terminate(_number: int, _frame: object) -> None:
 
 
 def _hang_up(_number: int, _frame: object) -> None:
-    """Only the first one, or whichever comes first of it and SIGTERM: kernel, shell and systemd send both.
+    """Handle SIGHUP once, or whichever comes first of it and SIGTERM: kernel, shell and systemd send both.
 
-    What is written to a terminal that is gone would fail, and that would be everything known of the run.
+    Writing to a terminal that is gone would fail, and with it the report of the run.
     """
     global _terminated, _hung_up
     _leave_terminals()

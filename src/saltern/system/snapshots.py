@@ -1,7 +1,8 @@
-"""The seam to snapshots of the root: which one runs, which one the next boot takes, and a new one to work in.
+"""The seam to snapshots of the root: the running one, the one that the next boot uses, and a new one to work
+in.
 
 A snapshot is named by the path of its subvolume. Work in a new one has no effect on the running system: if it
-is broken off, the snapshot is dropped, and nothing has happened.
+is interrupted, the snapshot is dropped, and nothing has changed.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from saltern.system.boot import text_of
 if TYPE_CHECKING:
     from typing import Protocol
 else:
-    Protocol = object  # the real one costs as much as a module
+    Protocol = object  # importing the real one costs as much as a module
 
-PLACE = "/run/saltern/snapshot"  # mounted there in a namespace of the one command that needs it
+PLACE = "/run/saltern/snapshot"  # mount point, in the namespace of the one command that needs it
 FOLDER = ".snapshots"
 FORCED = re.compile(r"\brootflags=\S*\bsubvol")
 GENERATION = re.compile(r"^\s*(Generation|Gen at creation):\s*(\d+)", re.MULTILINE)
 
-MARK = "SALTERN_IN_SNAPSHOT"  # in the environment of a saltern that has a snapshot as its root
+MARK = "SALTERN_IN_SNAPSHOT"  # in the environment of a saltern process whose root is a snapshot
 
-# Each is run in a mount namespace of its own: what it mounts is gone with it.
+# Each is run in its own mount namespace: its mounts vanish when it ends.
 TOP = 'set -e; mount -t btrfs -o subvolid=5,noatime "$1" "$2"; cd "$2"; '
 MAKE = TOP + 'mkdir -p "$(dirname "$4")"; btrfs -q subvolume snapshot "./$3" "./$4"'
 SHOW = TOP + 'btrfs filesystem sync . >&2; btrfs subvolume show "./$3"'
@@ -44,25 +45,26 @@ INSIDE = (
 
 
 class Snapshots(Protocol):
-    """What transactions need of the machine. Each raises ``OSError`` if it cannot be done. ``tool`` is the
-    program that it is done with."""
+    """The operations of a machine that transactions need. Each raises ``OSError`` if it cannot be done.
+    ``tool`` is the program that is used.
+    """
 
     tool: str
 
     def booted_snapshot(self) -> str:
-        """The snapshot that this machine runs; empty: its root is none."""
+        """The running snapshot; empty if the root is not one."""
 
     def next(self) -> str:
-        """The one that the next boot takes; empty: that does not depend on snapshots."""
+        """The snapshot that the next boot uses; empty if boots do not depend on snapshots."""
 
     def open(self, name: str) -> str:
-        """A new one, like that of the next boot; one of the same name that is in no use is replaced."""
+        """Create a snapshot of the next boot's one; an unused one with the same name is replaced."""
 
     def inside(self, snapshot: str, words: Sequence[str]) -> list[str]:
         """The command line that runs a command with this snapshot as its root."""
 
     def is_changed(self, snapshot: str) -> bool:
-        """True if anything in it differs from what it was made of."""
+        """True if it differs from the snapshot that it was made from."""
 
     def close(self, snapshot: str) -> None:
         """Make the next boot use the snapshot."""
@@ -71,7 +73,7 @@ class Snapshots(Protocol):
         """Remove the snapshot, if it exists."""
 
     def holds(self, path: str) -> bool:
-        """True if a path is in the running snapshot: another one does not have it."""
+        """True if a path is in the running snapshot, so that others do not share it."""
 
 
 class Btrfs:
@@ -95,7 +97,7 @@ class Btrfs:
     def open(self, name: str) -> str:
         base = self.next()
         if not base:
-            raise OSError("the root of this machine is no btrfs subvolume that is booted by default")
+            raise OSError("the root of this machine is not the default subvolume of a btrfs file system")
         before, found, _ = base.partition(f"{FOLDER}/")
         path = f"{before if found else ''}{FOLDER}/{name}/snapshot"
         if path in (base, self.booted_snapshot()):
@@ -130,7 +132,7 @@ class Btrfs:
         """Kind, path of the subvolume and device of the root."""
         found = ("", "", "")
         for point, path, kind, device in _mounts():
-            if point == (self._root or "/"):  # what was mounted later lies on top
+            if point == (self._root or "/"):  # later mounts are on top
                 found = (kind, path, device)
         return found
 
@@ -141,8 +143,9 @@ class Btrfs:
 
 
 class Tukit(Btrfs):
-    """The same with ``tukit``, which transactional-update is made of: it keeps snapper and the boot loader
-    in the picture. It numbers snapshots itself, so a name is only what they are described by."""
+    """The same with ``tukit``, which transactional-update uses: it updates snapper and the boot loader. It
+    numbers snapshots itself, so a name is only their description.
+    """
 
     tool = "tukit"
 
@@ -150,7 +153,7 @@ class Tukit(Btrfs):
         said = _output("tukit", f"-c{_number(self.next())}", "--description", f"saltern {name}", "open")
         found = re.search(r"ID: (\d+)", said)
         if found is None:
-            raise OSError(f"tukit does not say which snapshot it has opened: {said.strip()}")
+            raise OSError(f"tukit does not report which snapshot it has opened: {said.strip()}")
         before, _, _ = self.next().partition(f"{FOLDER}/")
         return f"{before}{FOLDER}/{found[1]}/snapshot"
 
@@ -167,7 +170,7 @@ class Tukit(Btrfs):
 def _number(snapshot: str) -> str:
     found = re.search(rf"{re.escape(FOLDER)}/(\d+)/snapshot$", snapshot)
     if found is None:
-        raise OSError(f"{snapshot or 'the root'} is no snapshot of snapper")
+        raise OSError(f"{snapshot or 'the root'} is not a snapshot of snapper")
     return found[1]
 
 
@@ -184,7 +187,7 @@ def _mounts() -> list[tuple[str, str, str, str]]:
 
 
 def _mount_points(root: str) -> list[str]:
-    """What is mounted below a root, as seen from there; without the folder of the snapshots."""
+    """The mount points below a root, relative to it, without the directory of the snapshots."""
     points = [point[len(root) :] for point, *_ in _mounts() if point.startswith(f"{root}/")]
     skipped = (f"/{FOLDER}", PLACE)
     return [one for one in dict.fromkeys(points) if one not in ("/", *skipped) and one != "--"]
@@ -204,26 +207,27 @@ _current: Snapshots | None = None
 
 
 def current() -> Snapshots:
-    """The snapshots of the machine that runs are on."""
+    """The snapshots of the machine that runs use."""
     from shutil import which
 
     return _current or (Tukit() if which("tukit") else Btrfs())
 
 
 def use(instead: Snapshots | None) -> None:
-    """For tests: the snapshots of another root than that of this machine."""
+    """Use the snapshots of another root than this machine's, for tests."""
     global _current
     _current = instead
 
 
 def is_inside() -> bool:
-    """Whether this process works in a snapshot that is not booted yet, which it has as its root."""
+    """True if the root of this process is a snapshot that is not booted yet."""
     return MARK in os.environ
 
 
 def snapshots_state(which: Snapshots | None = None) -> tuple[str, str]:
-    """The snapshot that runs and that of the next boot; both empty where boots do not depend on snapshots, or
-    it cannot be known."""
+    """The running snapshot and that of the next boot; both empty if boots do not depend on snapshots, or if
+    they are unknown.
+    """
     try:
         found = which or current()
         following = found.next()

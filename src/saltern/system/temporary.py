@@ -1,7 +1,7 @@
-"""Private temporary files and directories: gone afterwards, and removed by a later process if ours is killed.
+"""Private temporary files and directories: removed afterwards, or by a later process if ours is killed.
 
-What is for another user lies in a directory of ours that this user can pass, and only lists if it is root:
-so the entry in the shared directory is our own in any case.
+A file for another user is in one of our directories, which that user can enter but not list: so the entry in
+the shared directory is always our own.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class NotGiven(OSError):
     """Only root may give a file to another user."""
 
 
-Owner = tuple[int, int]  # the numbers of a user and of a group; -1: as it is
+Owner = tuple[int, int]  # the IDs of a user and of a group; -1: unchanged
 
 
 def folder() -> str:
-    """The directory for temporary files: the first that is named or usual, and can be written to."""
+    """The directory for temporary files: the first configured or usual one that can be written to."""
     named = [os.environ[name] for name in NAMED_BY if os.environ.get(name)]
     for place in (*named, *USUAL):
         if os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
@@ -36,19 +36,19 @@ def folder() -> str:
 
 
 def roomy_folder() -> str:
-    """The directory for much data: that of the environment, or the one which is not in memory."""
+    """The directory for large data: that of the environment, or the usual one that is not in memory."""
     return os.environ.get("TMPDIR") or (ROOMY if os.path.isdir(ROOMY) else folder())
 
 
 def sweep() -> None:
-    """Remove what killed processes have left, in the directories in which we make such files."""
+    """Remove files that killed processes have left in the directories for temporary files."""
     for place in {folder(), roomy_folder()}:
         sweep_private(place, again=True)
 
 
 @contextmanager
 def private_directory(kind: str, *, where: str = "", owner: Owner | None = None) -> Iterator[str]:
-    """A new directory that only we, or its ``owner``, can enter; it is removed with all that is in it."""
+    """A new directory that only we, or its ``owner``, can enter; removed afterwards with its contents."""
     path = make_directory(kind, where=where)
     try:
         yield path if owner is None else _given_directory(path, owner)
@@ -90,7 +90,7 @@ def make_directory(kind: str, *, where: str = "") -> str:
 
 
 def remove(path: str) -> None:
-    """Remove a private directory with its content."""
+    """Remove a private directory with its contents."""
     from shutil import rmtree
 
     rmtree(path, ignore_errors=True)

@@ -6,7 +6,7 @@ import os
 import signal
 from contextlib import suppress
 
-ROUNDS = 5  # of looking for what was started while we looked
+ROUNDS = 5  # of searching for processes that were started meanwhile
 
 
 def kill_tree(variable: str) -> None:
@@ -32,7 +32,7 @@ def _members(variable: bytes) -> set[int]:
 
 
 def _parent(pid: str) -> int:
-    """0 for what has ended, too: a zombie belongs to no tree."""
+    """The parent of a process; 0 also if it has ended: a zombie belongs to no tree."""
     fields = _bytes(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return int(fields[1]) if len(fields) > 1 and fields[0] != b"Z" else 0
 

@@ -1,4 +1,4 @@
-"""A client of Vault's key-value stores, versions 1 and 2, by the HTTP API; with a token or an AppRole."""
+"""A client for Vault's key-value stores, versions 1 and 2, through HTTP, with a token or an AppRole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.system.web_answer import NoAnswer, answer
 
 
 class VaultError(Exception):
-    """Vault cannot be asked, or refuses; the text holds no secret."""
+    """Vault cannot be reached, or refuses; the text contains no secret."""
 
 
 class NothingThere(VaultError):
@@ -23,14 +23,14 @@ class NothingThere(VaultError):
 
 
 class Refused(VaultError):
-    """The token may not do that, or is no longer valid."""
+    """The token does not allow the request, or is no longer valid."""
 
 
 _clients: dict[str, Vault] = {}  # by their configuration
 
 
 def client_of(config: Mapping[str, Any]) -> Vault:
-    """The client for a configuration, one for this process: a secret_id may be good for one login only."""
+    """The client for a configuration, one for this process: a secret_id may be valid for only one login."""
     key = json.dumps([config, os.environ.get("VAULT_ADDR"), os.environ.get("VAULT_TOKEN")], default=str)
     if key not in _clients:
         _clients[key] = Vault(config)
@@ -38,7 +38,7 @@ def client_of(config: Mapping[str, Any]) -> Vault:
 
 
 class Vault:
-    """One server, as ``vault`` in the configuration describes it: as Salt has it, in its older form, too."""
+    """A server, described by ``vault`` in the configuration, in Salt's current or older form."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         server = {**config, **(config.get("server") or {})}
@@ -53,11 +53,11 @@ class Vault:
 
     @property
     def credentials(self) -> list[str]:
-        """What must not be shown of the configuration."""
+        """The values of the configuration that must not be shown."""
         return [str(self._auth[name]) for name in ("token", "secret_id") if self._auth.get(name)]
 
     def read(self, path: str) -> dict[str, Any]:
-        """The values at a path. Raises ``VaultError``; what does not exist is one, too."""
+        """The values at a path. Raises ``VaultError``; also if the path does not exist."""
         found = self.find(path)
         if found is None:
             raise VaultError(f"there is nothing at {path.strip('/')!r}")
@@ -82,7 +82,7 @@ class Vault:
         self._ask("DELETE", self._where(path)[0])
 
     def _where(self, path: str) -> tuple[str, int]:
-        """The path as the API has it, and the version of its store."""
+        """The path in the form of the API, and the version of its store."""
         path = path.strip("/")
         mount, version = self._mount(path)
         inner = path.removeprefix(mount).strip("/")
@@ -95,7 +95,7 @@ class Vault:
                 return known
         try:
             data = self._ask("GET", f"sys/internal/ui/mounts/{path}").get("data") or {}
-        except Refused:  # also where there is no store
+        except Refused:  # also if there is no store
             raise Refused(_REFUSALS[403].format(403, path)) from None
         mount = str(data.get("path") or path.partition("/")[0]).strip("/")
         version = int((data.get("options") or {}).get("version") or 1)
@@ -116,7 +116,7 @@ class Vault:
             said = self._send("POST", f"auth/{mount}/login", given, "")
             self._token = str((said.get("auth") or {}).get("client_token") or "")
         else:
-            raise VaultError(f"the method {method!r} is not supported; there are token and approle")
+            raise VaultError(f"the method {method!r} is not supported; use token or approle")
         if not self._token:
             raise VaultError("there is no token for Vault: set auth in the configuration, or VAULT_TOKEN")
         return self._token
@@ -143,12 +143,12 @@ class Vault:
             found = json.loads(answer(request, self._context()) or b"{}")
         except HTTPError as problem:
             problem.close()
-            what = _REFUSALS.get(problem.code, "Vault answered with {}").format(problem.code, path)
+            what = _REFUSALS.get(problem.code, "Vault responded with {}").format(problem.code, path)
             raise _KINDS.get(problem.code, VaultError)(what) from None
         except NoAnswer as problem:
             raise VaultError(f"Vault at {self._url}: {problem}") from None
         except ValueError:
-            raise VaultError(f"{self._url} does not answer as Vault does") from None
+            raise VaultError(f"{self._url} does not respond like Vault") from None
         return found if isinstance(found, dict) else {}
 
     def _context(self) -> ssl.SSLContext | None:
@@ -164,5 +164,5 @@ _REFUSALS = {
     400: "Vault refuses the request for {1!r}: are role_id and secret_id right?",
     403: "Vault refuses {1!r} with this token",
     404: "there is nothing at {1!r}",
-    503: "Vault is sealed, or starts",
+    503: "Vault is sealed or starting",
 }

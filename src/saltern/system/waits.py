@@ -1,4 +1,4 @@
-"""Reports what is waited for, so that a silent program does not look dead."""
+"""Reports waits, so that a silent program does not look dead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-LONG = 2.0  # seconds that are not worth a word
+LONG = 2.0  # shorter waits, in seconds, are not reported
 
 
 def report_wait(what: str, seconds: float = LONG) -> None:

@@ -1,7 +1,7 @@
-"""The body of one answer over HTTP: of a bounded size, within a time limit, and from no one else.
+"""The body of one HTTP response: limited in size and time, and only from the intended server.
 
-A server may lead elsewhere, but not from https to a connection that others can read, nor to an address that
-is not of the web; a password of the request is for the server that it was meant for.
+A redirect is followed, but not from https to an unencrypted connection, nor to an address that is not a web
+address; a password is sent only to the original server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST = 16 << 20  # bytes
 
 
 class NoAnswer(Exception):
-    """There is no usable answer; the text says why, and contains nothing of the request."""
+    """There is no usable response; the text says why, and contains nothing of the request."""
 
 
 class _Careful(HTTPRedirectHandler):
@@ -27,7 +27,7 @@ class _Careful(HTTPRedirectHandler):
     ) -> Request | None:
         old, new = urlsplit(req.full_url), urlsplit(newurl)
         if new.scheme not in ("http", "https") or (old.scheme, new.scheme) == ("https", "http"):
-            raise NoAnswer(f"it leads to another address, with {new.scheme}://, which is not followed")
+            raise NoAnswer(f"it redirects to an address with {new.scheme}://, which is not followed")
         made = super().redirect_request(req, fp, code, msg, headers, newurl)
         if made is not None and old.netloc != new.netloc:
             made.remove_header("Authorization")
@@ -44,9 +44,9 @@ def answer(
     except HTTPError:
         raise
     except HTTPException:
-        raise NoAnswer("its answer is not HTTP, or was cut off") from None
+        raise NoAnswer("its response is not HTTP, or is incomplete") from None
     except OSError as problem:  # also what urllib calls URLError
         raise NoAnswer(f"cannot be reached: {getattr(problem, 'reason', problem)}") from None
     if len(body) > most:
-        raise NoAnswer(f"its answer is larger than {most >> 20} MiB")
+        raise NoAnswer(f"its response is larger than {most >> 20} MiB")
     return body

@@ -47,13 +47,24 @@ NO_COMMAND = {
 }
 
 
+def last_name(node: ast.expr) -> str:
+    """The name that stands last in ``a.b.name`` or alone; anything else as it is written."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node).rpartition(".")[2]
+
+
+def is_literal(node: ast.expr) -> bool:
+    return last_name(node) == "Literal" and ast.unparse(node) in ("Literal", "typing.Literal")
+
+
 def words_of(node: ast.AST) -> list[str]:
     """A command line as it may stand in a source file: a list, a tuple, a text, the arguments of a call."""
     parts: list[ast.expr] = []
     if isinstance(node, ast.List | ast.Tuple):
         parts = node.elts
     elif isinstance(node, ast.Call):
-        name = ast.unparse(node.func).rpartition(".")[2].lower()
+        name = last_name(node.func).lower()
         parts = node.args if name.strip("_").startswith(RUNNERS) else []
         if name == "systemctl":
             return ["systemctl", *(str(part.value) for part in parts if isinstance(part, ast.Constant))]
@@ -78,7 +89,7 @@ def type_words(tree: ast.AST) -> set[ast.AST]:
     is called by it."""
     found: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("Literal", "typing.Literal"):
+        if isinstance(node, ast.Subscript) and is_literal(node.value):
             found |= set(ast.walk(node.slice))
     return found
 

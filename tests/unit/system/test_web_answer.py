@@ -16,9 +16,9 @@ OK = b"HTTP/1.1 200 OK\r\n"
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        (b"SSH-2.0-x\r\n", "not HTTP, or was cut off"),
-        (b"", "not HTTP, or was cut off"),
-        (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", "not HTTP, or was cut off"),
+        (b"SSH-2.0-x\r\n", "not HTTP, or is incomplete"),
+        (b"", "not HTTP, or is incomplete"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", "not HTTP, or is incomplete"),
         (OK + b"\r\n" + b"x" * 2000, "larger than 0 MiB"),
         (b"HTTP/1.1 302 x\r\nLocation: ftp://127.0.0.1/\r\n\r\n", "with ftp://, which is not followed"),
     ],
