@@ -7,12 +7,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.fleet.databases import postgresql_address, server_address, sqlite_address
 from tests.postgres_server import Server, running_server
 
 pytest.importorskip("sqlalchemy", reason="needs the extra `controller`")
 
 from saltern.fleet.store.database import Database, open_database
-from saltern.fleet.store.migrate import migrate
 
 KINDS = ("sqlite", "postgresql")
 _numbers = count()
@@ -30,14 +30,22 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'fleet.db'}"
     server: Server = request.getfixturevalue("server")
-    name = f"fleet{next(_numbers)}"
+    name = new_name()
     server.psql(f"CREATE DATABASE {name}")
-    return f"postgresql://postgres@/{name}?host={server.place}&port={server.port}"
+    return server_address(server, name)
 
 
-@pytest.fixture
-def database(address: str) -> Iterator[Database]:
-    database = open_database(address)
-    migrate(database)
+@pytest.fixture(params=KINDS)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A database that has all tables."""
+    if request.param == "sqlite":
+        found = sqlite_address(tmp_path / "fleet.db")
+    else:
+        found = postgresql_address(request.getfixturevalue("server"), new_name())
+    database = open_database(found)
     yield database
     database.close()
+
+
+def new_name() -> str:
+    return f"fleet{next(_numbers)}"

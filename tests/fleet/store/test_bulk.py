@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, select, update
+import pytest
+from sqlalchemy import Integer, bindparam, select, update
+from sqlalchemy.exc import DatabaseError, IntegrityError
 
 from saltern.fleet.protocol.messages import Job
-from saltern.fleet.store.bulk import insert_rows, one_of, run_for_each, structs
+from saltern.fleet.store.bulk import fetch, fetch_value, insert_rows, one_of, run_for_each, structs
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.job_queries import TARGET_COLUMNS, TargetRow
 from saltern.fleet.store.jobs import NewJob, create_job
-from saltern.fleet.store.tables import EVENTS, TARGETS
+from saltern.fleet.store.tables import EVENTS, SYSTEMS, TARGETS
+from saltern.language.diagnostics import OperationError
 
 ODD = 'it\'s "odd" \\ [1] ä'
 
@@ -56,3 +59,60 @@ def test_one_statement_changes_many_rows(database: Database) -> None:
         ("b", "queued", ""),
         ("c", "sent", f"c {ODD}"),
     ]
+
+
+def add_systems(database: Database, *ids: str, online: bool) -> None:
+    row = {"state": "accepted", "key": b"\0\xff", "sealing_key": b"", "fingerprint": "f", "first_seen": 1.5}
+    with database.write() as connection:
+        insert_rows(connection, SYSTEMS, [{"id": id_, **row, "online": online} for id_ in ids])
+
+
+def test_a_query_that_is_made_once_finds_what_any_other_finds(database: Database) -> None:
+    add_systems(database, "a", "b", ODD, online=True)
+    add_systems(database, "c", "d", online=False)
+    query = (
+        select(SYSTEMS.c.id, SYSTEMS.c.online, SYSTEMS.c.key, SYSTEMS.c.first_seen, SYSTEMS.c.seen_at)
+        .where(SYSTEMS.c.state.in_(("accepted", "rejected")), SYSTEMS.c.online == bindparam("online"))
+        .where(one_of(SYSTEMS.c.id, "some"))
+        .order_by(SYSTEMS.c.id)
+        .limit(bindparam("most", type_=Integer))
+    )
+    with database.read() as connection:
+        for online in (True, False):
+            for some in ([], ["a", "c"], ["a", "b", "c", "d", ODD]):
+                for most in (1, 9):
+                    given = {"online": online, "some": some, "most": most}
+                    usual = connection.execute(query, given).all()
+                    found = fetch(connection, query, **given)
+                    assert [tuple(row) for row in found] == [tuple(row) for row in usual]
+                    assert [[*map(type, row)] for row in found] == [[*map(type, row)] for row in usual]
+
+
+def test_the_first_value_or_none(database: Database) -> None:
+    add_systems(database, "a", "b", online=True)
+    query = select(SYSTEMS.c.id).where(SYSTEMS.c.id > bindparam("after")).order_by(SYSTEMS.c.id)
+    with database.read() as connection:
+        assert fetch_value(connection, query, after="") == "a"
+        assert fetch_value(connection, query, after="b") is None
+
+
+def test_a_statement_may_have_values_of_its_own(database: Database) -> None:
+    add_systems(database, "a", "b", "c", online=True)
+    change = update(SYSTEMS).where(SYSTEMS.c.id == bindparam("of"), SYSTEMS.c.id < "c").values(why="gone")
+    with database.write() as connection:
+        run_for_each(connection, change, [{"of": one} for one in ("a", "c")])
+        rows = connection.execute(select(SYSTEMS.c.id, SYSTEMS.c.why).order_by(SYSTEMS.c.id)).all()
+    assert [tuple(row) for row in rows] == [("a", "gone"), ("b", ""), ("c", "")]
+
+
+def test_errors_of_the_driver_are_those_of_the_library(database: Database) -> None:
+    add_systems(database, "a", online=True)
+    with pytest.raises(OperationError, match="refuses"):
+        add_systems(database, "a", online=True)
+    with pytest.raises(OperationError), database.write() as connection:
+        with pytest.raises(IntegrityError), connection.begin_nested():
+            insert_rows(connection, EVENTS, [{"at": 1.0, "tag": None, "data": b""}])
+        insert_rows(connection, EVENTS, [{"at": 1.0, "tag": "t", "data": b"{}"}])
+        raise DatabaseError("as if", None, Exception("it broke"))
+    with database.read() as connection:
+        assert connection.scalars(select(EVENTS.c.tag)).all() == []  # rolled back, with what went well

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import insert, select, text
+from sqlalchemy import QueuePool, create_engine, insert, select, text
 
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.migrate import migrate, newest
+from saltern.fleet.store.settings import read_setting, write_setting
 from saltern.fleet.store.tables import GROUPS, METADATA
 from saltern.fleet.store.upgrade import make_config
 from saltern.language.diagnostics import OperationError
@@ -118,6 +121,17 @@ def test_a_database_that_is_away_is_named_without_its_password(tmp_path: Path) -
     assert "s3cret" not in problem.what and "joe" in problem.what
 
 
+def test_a_database_that_hangs_until_no_connection_is_left_is_a_refusal_too(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'fleet.db'}"
+    engine = create_engine(address, poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=0.01)
+    database = Database(engine)
+    refuses = pytest.raises(OperationError, match="all connections to it wait for an answer")
+    with database.read(), refuses as refused, database.read():
+        pass
+    database.close()
+    assert refused.value.diagnostics[0].code == "database-error"
+
+
 def test_the_file_of_sqlite_is_for_its_owner_only(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
@@ -129,3 +143,29 @@ def test_the_file_of_sqlite_is_for_its_owner_only(tmp_path: Path) -> None:
         os.umask(old)
     assert modes["fleet.db"] == 0o600
     assert all(not mode & 0o077 for mode in modes.values()), modes
+
+
+def test_each_thread_looks_over_a_connection_of_its_own(database: Database) -> None:
+    with database.write() as connection:
+        write_setting(connection, "n", 0)
+    start = Barrier(8)
+
+    def look(_number: int) -> tuple[int, list[int]]:
+        found = []
+        start.wait()
+        for _ in range(50):
+            with database.look() as connection:
+                found.append(read_setting(connection, "n", int) or 0)
+                own = id(connection) if database.is_sqlite else 0
+        return own, found
+
+    with ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(look, number) for number in range(8)]
+        for number in range(1, 20):
+            with database.write() as connection:
+                write_setting(connection, "n", number)
+        answers = [one.result() for one in asked]
+    assert all(found == sorted(found) for _, found in answers)
+    assert len({own for own, _ in answers}) == (8 if database.is_sqlite else 1)
+    with database.look() as connection:
+        assert read_setting(connection, "n", int) == 19

@@ -53,6 +53,29 @@ def test_a_lease_of_a_clock_that_ran_ahead_is_free_when_it_is_corrected(database
     assert take(database, "one", seconds=15.0) is None
 
 
+def test_several_are_renewed_at_once_but_for_those_that_were_lost(database: Database) -> None:
+    with database.write() as connection:
+        assert leases.renew(connection, {"a": 60.0, "b": 60.0, "c": -1.0}, "one") == {"a": 1, "b": 1, "c": 1}
+        leases.give_up(connection, "b", 1)
+        assert leases.take(connection, "b", "two", 60.0) == 2
+    with database.write() as connection:
+        renewed = leases.renew(connection, {"a": 60.0, "b": 60.0, "c": 60.0}, "one")
+        assert renewed == {"a": 1, "b": None, "c": 2}
+        others = [leases.has_other(connection, name, "one", 60.0) for name in ("a", "b", "c", "unknown")]
+    assert others == [False, True, False, False]
+
+
+def test_a_lease_that_a_transaction_uses_now_does_not_delay_the_others(database: Database) -> None:
+    if database.is_sqlite:
+        return  # it has one writer
+    with database.write() as using:
+        assert leases.take(using, "b", "one", 60.0) == 1
+        with database.write() as connection:
+            assert leases.renew(connection, {"a": 60.0, "b": 60.0}, "one") == {"a": 1}
+    with database.write() as connection:
+        assert leases.renew(connection, {"a": 60.0, "b": 60.0}, "one") == {"a": 1, "b": 1}
+
+
 def test_of_many_that_ask_at_once_one_gets_it(database: Database) -> None:
     got: list[int | None] = []
     threads = [

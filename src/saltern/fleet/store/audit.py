@@ -13,8 +13,9 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
+from saltern.fleet.store.bulk import fetch, insert_rows
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.tables import AUDIT
 
@@ -80,14 +81,16 @@ def append(connection: Connection, who: str, action: str, detail: Mapping[str, o
     last = head(connection)
     data = msgspec.json.encode(add_reason(detail), order="sorted")
     entry = _entry(last, now, who, action, data)
-    connection.execute(insert(AUDIT).values(msgspec.structs.asdict(entry)))
+    insert_rows(connection, AUDIT, [msgspec.structs.asdict(entry)])
     return Head(entry.number, entry.digest)
 
 
 def head(connection: Connection) -> Head:
-    query = select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc()).limit(1)
-    row = connection.execute(query).one_or_none()
-    return Head(int(row.number), str(row.digest)) if row is not None else Head()
+    rows = fetch(connection, _LAST)
+    return Head(*rows[0]) if rows else Head()
+
+
+_LAST = select(AUDIT.c.number, AUDIT.c.digest).order_by(AUDIT.c.number.desc()).limit(1)
 
 
 def page(connection: Connection, *, after: int = 0, limit: int = PAGE) -> list[Entry]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from saltern.fleet.protocol.batch import Batch
+from saltern.fleet.store.bulk import fetch
 from saltern.fleet.store.tables import JOBS, TARGETS
 
 MOST_AT_ONCE = 500
@@ -25,21 +26,23 @@ class BatchedJob(Struct, frozen=True, kw_only=True):
 
 def batched_jobs(connection: Connection, now: float) -> list[BatchedJob]:
     """The jobs with a batch that are neither over nor cancelled, oldest first."""
-    query = (
-        select(JOBS.c.jid, JOBS.c.batch, JOBS.c.envelope, JOBS.c.expires)
-        .where(JOBS.c.batch.is_not(None), JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None))
-        .where(JOBS.c.expires > now)
-        .order_by(JOBS.c.created)
-    )
     return [
         BatchedJob(
-            jid=row.jid,
-            batch=msgspec.json.decode(row.batch, type=Batch),
-            envelope=row.envelope,
-            expires=row.expires,
+            jid=jid,
+            batch=msgspec.json.decode(batch, type=Batch),
+            envelope=envelope,
+            expires=expires,
         )
-        for row in connection.execute(query)
+        for jid, batch, envelope, expires in fetch(connection, _BATCHED, now=now)
     ]
+
+
+_BATCHED = (
+    select(JOBS.c.jid, JOBS.c.batch, JOBS.c.envelope, JOBS.c.expires)
+    .where(JOBS.c.batch.is_not(None), JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None))
+    .where(JOBS.c.expires > bindparam("now"))
+    .order_by(JOBS.c.created)
+)
 
 
 def release(connection: Connection, jid: str, systems: Sequence[str], now: float) -> None:

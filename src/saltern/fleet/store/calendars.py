@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from saltern.fleet.store.calendar_tables import CALENDARS, SCHEDULES
 
@@ -82,8 +82,14 @@ def schedule_named(connection: Connection, name: str) -> StoredSchedule | None:
 
 def due_schedules(connection: Connection, now: float) -> list[StoredSchedule]:
     """Those that are to fire by now."""
-    query = select(SCHEDULES).where(SCHEDULES.c.enabled, SCHEDULES.c.next_at <= now)
-    return [_schedule(row) for row in connection.execute(query.order_by(SCHEDULES.c.next_at))]
+    return [_schedule(row) for row in connection.execute(_DUE, {"now": now})]
+
+
+_DUE = (
+    select(SCHEDULES)
+    .where(SCHEDULES.c.enabled, SCHEDULES.c.next_at <= bindparam("now"))
+    .order_by(SCHEDULES.c.next_at)
+)
 
 
 def mark_fired(connection: Connection, before: StoredSchedule, changes: dict[str, object]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from sqlalchemy import Connection, Select, insert, or_, select, update
 
+from saltern.fleet.store.bulk import fetch
 from saltern.fleet.store.chain_gates import OPEN as GATE_OPEN
 from saltern.fleet.store.chain_runs import OPEN
 from saltern.fleet.store.chain_tables import CHAIN_GATES, CHAIN_LEGS, CHAIN_OUTBOX, CHAIN_RUNS
@@ -58,12 +59,18 @@ def put_orders(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Non
 def has_work(connection: Connection) -> bool:
     """True if a run is open, an order may still be answered, or the time of a gate is not over: a revision
     of a run that has ended waits at one."""
-    waits = or_(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.answer.in_(GUESSED))
-    is_open, waiting = CHAIN_RUNS.c.status.in_(OPEN), select(CHAIN_OUTBOX.c.number).where(waits)
-    has_time = (CHAIN_GATES.c.status == GATE_OPEN) & CHAIN_GATES.c.expires.is_not(None)
-    gates = select(CHAIN_GATES.c.run).where(has_time)
-    queries = (select(CHAIN_RUNS.c.id).where(is_open), waiting, gates)
-    return any(connection.execute(query.limit(1)).first() is not None for query in queries)
+    return any(fetch(connection, query) for query in _OPEN_WORK)
+
+
+_OPEN_WORK = (
+    select(CHAIN_RUNS.c.id).where(CHAIN_RUNS.c.status.in_(OPEN)).limit(1),
+    select(CHAIN_OUTBOX.c.number)
+    .where(or_(CHAIN_OUTBOX.c.acked.is_(None), CHAIN_OUTBOX.c.answer.in_(GUESSED)))
+    .limit(1),
+    select(CHAIN_GATES.c.run)
+    .where(CHAIN_GATES.c.status == GATE_OPEN, CHAIN_GATES.c.expires.is_not(None))
+    .limit(1),
+)
 
 
 def unsent_orders(connection: Connection, limit: int = MOST) -> list[Unsent]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, or_, select, update
 
+from saltern.fleet.store.bulk import fetch
 from saltern.fleet.store.chain_tables import CHAIN_PLANS
 
 Row = Mapping[str, Any]
@@ -42,6 +43,14 @@ def plan_rows(connection: Connection, *, chain: str = "", before: str = "", limi
     query = query.where(CHAIN_PLANS.c.chain == chain) if chain else query
     query = query.where(CHAIN_PLANS.c.id < before) if before else query
     return [row._asdict() for row in connection.execute(query)]
+
+
+def has_open_plans(connection: Connection) -> bool:
+    """True if the dry run of a plan was not read yet."""
+    return bool(fetch(connection, _OPEN_ID))
+
+
+_OPEN_ID = select(CHAIN_PLANS.c.id).where(CHAIN_PLANS.c.sha256 == "").limit(1)
 
 
 def open_plans(connection: Connection) -> list[Row]:

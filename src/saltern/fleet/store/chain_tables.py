@@ -249,6 +249,7 @@ CHAIN_OUTBOX = Table(
     required_column("answer", WORD, default=""),
     UniqueConstraint("leg", "order"),
     Index(None, "acked", "jid"),
+    Index(None, "answer"),
     Index(None, "jid"),
     comment="orders to systems: written with the decision, sent as jobs, acknowledged by returns",
     sqlite_autoincrement=True,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection as Connection
 from sqlalchemy import Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -31,6 +34,7 @@ _PRAGMAS = (
 )
 
 
+ERRORS = (DBAPIError, NoConnection, sqlite3.Error)
 COLLISIONS = ("40P01", "40001")  # PostgreSQL: deadlock, and a transaction that cannot be put in order
 
 
@@ -45,27 +49,75 @@ class Database:
         self.engine = engine
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._writing = engine.execution_options(saltern_writes=True)
+        self._own = threading.local()
+        self._kept: list[Connection] = []  # of all threads
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._explain_errors(), self.engine.connect() as connection:
-            yield connection
+        try:
+            with self.engine.connect() as connection:
+                self._begin(connection, "BEGIN")
+                yield connection
+        except ERRORS as problem:
+            raise self.explain(problem) from problem
+
+    @contextmanager
+    def look(self) -> Iterator[Connection]:
+        """A connection for queries that each stand alone. SQLite: without a transaction, and kept by this
+        thread.
+        """
+        if not self.is_sqlite:
+            with self.read() as connection:
+                yield connection
+            return
+        try:
+            kept: Connection | None = getattr(self._own, "connection", None)
+            if kept is None or kept.closed:
+                kept = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+                self._own.connection = kept
+                self._kept.append(kept)
+            yield kept
+        except ERRORS as problem:
+            raise self.explain(problem) from problem
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that is committed at the end of the block, or rolled back if it raises."""
-        with self._explain_errors(), self._writing.begin() as connection:
-            yield connection
+        try:
+            with self._writing.begin() as connection:
+                # A transaction that reads first and writes later would fail if another wrote in between.
+                self._begin(connection, "BEGIN IMMEDIATE")
+                yield connection
+        except ERRORS as problem:
+            raise self.explain(problem) from problem
+
+    def _begin(self, connection: Connection, statement: str) -> None:
+        """Begin a transaction of SQLite, whose driver would only begin one with the first write.
+
+        A listener for the beginning of transactions could do it, but would cost something in each statement.
+        """
+        if self.is_sqlite:
+            driver_of(connection).execute(statement)
+
+    def has_given_up(self, connection: Connection) -> bool:
+        """True if SQLite has rolled back a transaction by itself, as it may if its disk is full: what was
+        written in it is lost, and what follows would be written alone.
+        """
+        return self.is_sqlite and not driver_of(connection).in_transaction
 
     def close(self) -> None:
+        for connection in self._kept:
+            connection.close()
         self.engine.dispose()
 
-    @contextmanager
-    def _explain_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except DatabaseError as problem:
-            raise _refusal(problem, self.engine.url) from problem
+    def explain(self, problem: Exception) -> Exception:
+        """An error of the database as one for people; any other as it is."""
+        return _refusal(problem, self.engine.url) if isinstance(problem, ERRORS) else problem
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The connection of SQLite's driver below a connection."""
+    return cast(sqlite3.Connection, connection.connection.driver_connection)
 
 
 def open_database(address: str) -> Database:
@@ -107,15 +159,9 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # transactions begin below, not where the driver guesses
+        connection.isolation_level = None  # ``Database`` begins transactions, not the driver where it guesses
         for statement in _PRAGMAS:
             connection.execute(statement)
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        # A transaction that reads first and writes later would fail if another wrote in between.
-        writes = connection.get_execution_options().get("saltern_writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 
@@ -130,8 +176,10 @@ def is_full(cause: str, state: str) -> bool:
     return state == DISK_FULL or "disk is full" in cause or "No space left" in cause
 
 
-def _refusal(problem: SQLAlchemyError, url: URL) -> OperationError:
+def _refusal(problem: Exception, url: URL) -> OperationError:
     cause = str(getattr(problem, "orig", problem)).strip().splitlines() or ["no reason given"]
+    if isinstance(problem, NoConnection):
+        cause = ["all connections to it wait for an answer"]
     state = getattr(getattr(problem, "orig", None), "sqlstate", "")
     return (Collision if state in COLLISIONS else OperationError)(
         Diagnostic(
@@ -145,4 +193,15 @@ def _refusal(problem: SQLAlchemyError, url: URL) -> OperationError:
 def serialize(connection: Connection, name: str) -> None:
     """Let only one transaction at a time past this point, until it ends. SQLite has one writer anyway."""
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": f"saltern {name}"})
+        connection.execute(_LOCK, {"name": f"saltern {name}"})
+
+
+def try_serialize(connection: Connection, name: str) -> bool:
+    """The same without waiting: False if another transaction is past that point."""
+    if connection.dialect.name != "postgresql":
+        return True
+    return bool(connection.scalar(_TRY_LOCK, {"name": f"saltern {name}"}))
+
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtext(:name))")
+_TRY_LOCK = text("SELECT pg_try_advisory_xact_lock(hashtext(:name))")

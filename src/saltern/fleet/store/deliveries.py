@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, Integer, bindparam, select, update
 
-from saltern.fleet.store.bulk import one_of
+from saltern.fleet.store.bulk import fetch, one_of
 from saltern.fleet.store.tables import JOBS, TARGETS
 
 
@@ -40,14 +40,21 @@ def mark_taken(connection: Connection, system: str, jids: Iterable[str], now: fl
     connection.execute(update(TARGETS).where(rows).values(status="sent", updated=now))
 
 
+def has_unsent(connection: Connection, before: float, now: float) -> bool:
+    """True if an open job has been waiting for a system since ``before``."""
+    return connection.execute(_ONE_WAITS, {"before": before, "now": now}).first() is not None
+
+
 def unsent(connection: Connection, before: float, now: float, limit: int = 5000) -> set[str]:
     """Systems for which an open job has been waiting since ``before``."""
-    query = (
-        select(TARGETS.c.system)
-        .distinct()
-        .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
-        .where(TARGETS.c.status.in_(("queued", "sent")), TARGETS.c.updated < before)
-        .where(JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None), JOBS.c.expires > now)
-        .limit(limit)
-    )
-    return {str(system) for system in connection.scalars(query)}
+    return {system for (system,) in fetch(connection, _WAITING, before=before, now=now, most=limit)}
+
+
+_WAITS = (
+    select(TARGETS.c.system)
+    .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
+    .where(TARGETS.c.status.in_(("queued", "sent")), TARGETS.c.updated < bindparam("before"))
+    .where(JOBS.c.ended.is_(None), JOBS.c.cancelled_at.is_(None), JOBS.c.expires > bindparam("now"))
+)
+_ONE_WAITS = _WAITS.limit(1)
+_WAITING = _WAITS.distinct().limit(bindparam("most", type_=Integer))

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from sqlalchemy import Connection, Integer, bindparam, func, select
 
-from saltern.fleet.store.bulk import insert_rows
+from saltern.fleet.store.bulk import fetch, fetch_value, insert_rows
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.tables import EVENTS
 
@@ -79,18 +79,19 @@ def read_events(connection: Connection, after: int, pattern: str = "*", limit: i
     everything = pattern == "*"
     found: list[StoredEvent] = []
     cursor = after
-    for row in connection.execute(_AFTER, {"after": after, "most": limit if everything else SCANNED}):
-        cursor = int(row.number)
-        if everything or fnmatch.fnmatchcase(row.tag, pattern):
-            found.append(_event(row))
+    for row in fetch(connection, _AFTER, after=after, most=limit if everything else SCANNED):
+        event = _event(row)
+        cursor = event.number
+        if everything or fnmatch.fnmatchcase(event.tag, pattern):
+            found.append(event)
             if len(found) >= limit:
                 break
     return Page(found, cursor)
 
 
+_EVENTS = select(*(EVENTS.c[name] for name in StoredEvent.__struct_fields__))
 _AFTER = (
-    select(EVENTS)
-    .where(EVENTS.c.number > bindparam("after"))
+    _EVENTS.where(EVENTS.c.number > bindparam("after"))
     .order_by(EVENTS.c.number)
     .limit(bindparam("most", type_=Integer))
 )
@@ -98,15 +99,16 @@ _AFTER = (
 
 def event_by_uid(connection: Connection, uid: str) -> StoredEvent | None:
     """The event with this uid."""
-    row = connection.execute(select(EVENTS).where(EVENTS.c.uid == uid)).one_or_none()
+    row = connection.execute(_EVENTS.where(EVENTS.c.uid == uid)).one_or_none()
     return _event(row) if row is not None else None
 
 
-def _event(row: Any) -> StoredEvent:
-    data = msgspec.json.decode(row.data, type=dict[str, Any])
-    return StoredEvent(
-        number=int(row.number), at=row.at, tag=row.tag, system=row.system, data=data, cause=row.cause
-    )
+def _event(row: Sequence[Any]) -> StoredEvent:
+    number, at, tag, system, data, cause = row
+    return StoredEvent(number=number, at=at, tag=tag, system=system, data=_DATA.decode(data), cause=cause)
+
+
+_DATA = msgspec.json.Decoder(dict[str, Any])
 
 
 def oldest_event(connection: Connection) -> int:
@@ -116,4 +118,7 @@ def oldest_event(connection: Connection) -> int:
 
 def newest_event(connection: Connection) -> int:
     """The cursor after the newest event."""
-    return int(connection.scalar(select(func.max(EVENTS.c.number))) or 0)
+    return int(fetch_value(connection, _NEWEST) or 0)
+
+
+_NEWEST = select(func.max(EVENTS.c.number))

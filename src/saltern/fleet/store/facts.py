@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, or_, select
 
+from saltern.fleet.store.bulk import fetch
 from saltern.fleet.store.tables import FACTS, SYSTEMS
 
 MOST_AT_ONCE = 500
@@ -31,26 +33,30 @@ def census(connection: Connection) -> Census:
     The database makes them, because rows of a large fleet cost more to fetch than to compare. Each is read
     from an index alone, or has few rows; the two texts of the facts have the order of the same rows.
     """
+    queries = _census_queries(connection.dialect.name == "sqlite")
+    texts = [str(text or "") for query in queries for text in fetch(connection, query)[0]]
+    all_, not_accepted, systems, digests = texts
+    return all_, not_accepted, systems, digests
+
+
+@cache
+def _census_queries(is_sqlite: bool) -> list[Select[Any]]:
     everyone = select(SYSTEMS.c.id)
     state = SYSTEMS.c.state
     others = everyone.where(or_(state < "accepted", state > "accepted"))  # an index finds them, not a scan
     facts = select(FACTS.c.system, func.substr(FACTS.c.digest, 1, 24).label("digest"))
-    all_, not_accepted, systems, digests = (
-        str(text or "") for query in (everyone, others, facts) for text in _join_columns(connection, query)
-    )
-    return all_, not_accepted, systems, digests
+    return [_join_columns(query, is_sqlite) for query in (everyone, others, facts)]
 
 
-def _join_columns(connection: Connection, query: Select[Any]) -> Sequence[Any]:
+def _join_columns(query: Select[Any], is_sqlite: bool) -> Any:
     """Each column of a query as one text. SQLite reads an index in its order; PostgreSQL has another order
     after each write, and is asked to sort.
     """
     columns = query.selected_columns
-    if connection.dialect.name != "sqlite":
+    if not is_sqlite:
         columns = query.order_by(*columns[:1]).subquery().c
         query = select(*columns)
-    texts = [func.aggregate_strings(one, "\n") for one in columns]
-    return connection.execute(query.with_only_columns(*texts)).one()
+    return query.with_only_columns(*(func.aggregate_strings(one, "\n") for one in columns))
 
 
 def facts_of(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[str, bytes]]:

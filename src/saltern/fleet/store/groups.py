@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from saltern.fleet.store.bulk import fetch
 from saltern.fleet.store.tables import GROUPS
 
 
 def groups(connection: Connection) -> dict[str, str]:
     """Each group, and the target that it stands for."""
-    query = select(GROUPS.c.name, GROUPS.c.expression).order_by(GROUPS.c.name)
-    return {str(name): str(expression) for name, expression in connection.execute(query)}
+    return {str(name): str(expression) for name, expression in fetch(connection, _ALL)}
+
+
+_ALL = select(GROUPS.c.name, GROUPS.c.expression).order_by(GROUPS.c.name)
 
 
 def set_group(connection: Connection, name: str, expression: str) -> None:

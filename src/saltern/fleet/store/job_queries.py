@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, and_, bindparam, func, or_, select
+from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.protocol.verbs import DEPLOY
-from saltern.fleet.store.bulk import one_of, structs
+from saltern.fleet.store.bulk import fetch, one_of, structs
 from saltern.fleet.store.tables import JOBS, RETURNS, TARGETS
 
 
@@ -74,17 +74,23 @@ _OF_TOKEN = select(*[JOBS.c[name] for name in TokenJob.__struct_fields__]).where
 
 def job_of_token(connection: Connection, user: str, token: str) -> TokenJob | None:
     """The job that this person submitted with this client token."""
-    row = connection.execute(_OF_TOKEN, {"by": user, "token": token}).one_or_none()
-    return TokenJob(**row._mapping) if row is not None else None
+    found = structs(TokenJob, fetch(connection, _OF_TOKEN, by=user, token=token))
+    return found[0] if found else None
 
 
 def jobs(connection: Connection, *, before: tuple[float, str] | None = None, limit: int = 50) -> list[JobRow]:
     """Jobs, the newest first; ``before`` is (created, jid) of the last one of the page before."""
-    query = select(*JOB_COLUMNS).order_by(JOBS.c.created.desc(), JOBS.c.jid.desc()).limit(limit)
-    if before is not None:
-        created, jid = before
-        query = query.where(or_(JOBS.c.created < created, and_(JOBS.c.created == created, JOBS.c.jid < jid)))
+    query = newest_jobs(before).limit(limit)
     return [JobRow(**row._mapping) for row in connection.execute(query)]
+
+
+def newest_jobs(before: tuple[float, str] | None) -> Select[Any]:
+    """The query for jobs, the newest first, or those that are older than this one: its time and its id."""
+    query = select(*JOB_COLUMNS).order_by(JOBS.c.created.desc(), JOBS.c.jid.desc())
+    if before is None:
+        return query
+    created, jid = before
+    return query.where(or_(JOBS.c.created < created, and_(JOBS.c.created == created, JOBS.c.jid < jid)))
 
 
 def open_children(connection: Connection, jid: str) -> list[str]:
@@ -108,8 +114,12 @@ def systems_of(connection: Connection, jid: str) -> set[str]:
 
 def counts(connection: Connection, jid: str) -> dict[str, int]:
     """How many systems have which status."""
-    query = select(TARGETS.c.status, func.count()).where(TARGETS.c.jid == jid).group_by(TARGETS.c.status)
-    return {str(status): int(number) for status, number in connection.execute(query)}
+    return {str(status): int(number) for status, number in fetch(connection, _COUNTS, of=jid)}
+
+
+_COUNTS = (
+    select(TARGETS.c.status, func.count()).where(TARGETS.c.jid == bindparam("of")).group_by(TARGETS.c.status)
+)
 
 
 class Work(Struct, frozen=True):
@@ -147,13 +157,13 @@ def bodies(connection: Connection, jid: str, systems: Sequence[str]) -> dict[str
     """What each of these systems returned, as ``body`` returns it; only those whose parts have all
     arrived.
     """
-    parts: dict[str, list[Any]] = {}
-    for row in connection.execute(_BODIES, {"of": jid, "some": [*systems]}).all():
+    parts: dict[str, list[Sequence[Any]]] = {}
+    for row in fetch(connection, _BODIES, of=jid, some=[*systems]):
         parts.setdefault(row[0], []).append(row)
     return {
-        system: (str(rows[0].encoding), b"".join([bytes(row[3]) for row in rows]))
+        system: (str(rows[0][2]), b"".join([bytes(row[3]) for row in rows]))
         for system, rows in parts.items()
-        if len(rows) >= rows[0].parts
+        if len(rows) >= rows[0][1]
     }
 
 
@@ -166,8 +176,7 @@ _BODIES = (
 
 def body_sizes(connection: Connection, jid: str, systems: Sequence[str]) -> dict[str, int]:
     """How many bytes of a return are stored, for each of these systems that has any."""
-    rows = connection.execute(_SIZES, {"of": jid, "some": [*systems]}).all()
-    return {str(system): int(size) for system, size in rows}
+    return {str(system): int(size) for system, size in fetch(connection, _SIZES, of=jid, some=[*systems])}
 
 
 _SIZES = (

@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, Update, and_, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import Connection, Update, bindparam, case, func, or_, select, update
 
 from saltern.fleet.protocol.batch import Batch
 from saltern.fleet.protocol.messages import Job, Return
-from saltern.fleet.store.bulk import insert_rows, one_of, run_for_each
+from saltern.fleet.store.bulk import fetch, fetch_value, insert_rows, one_of, run_for_each
 from saltern.fleet.store.database import serialize
 from saltern.fleet.store.job_queries import targets
 from saltern.fleet.store.statuses import (
@@ -77,32 +77,10 @@ def create_job(connection: Connection, new: NewJob, now: float) -> str:
     """
     if new.client_token is not None:
         serialize(connection, f"client token of {new.job.user}")  # both may be sent at once
-        same = and_(JOBS.c.user == new.job.user, JOBS.c.client_token == new.client_token)
-        if known := connection.scalar(select(JOBS.c.jid).where(same)):
+        if known := fetch_value(connection, _OF_TOKEN, by=new.job.user, token=new.client_token):
             return str(known)
     systems = tuple(dict.fromkeys(new.systems))
-    connection.execute(
-        insert(JOBS).values(
-            jid=new.job.jid,
-            created=now,
-            expires=new.expires,
-            user=new.job.user,
-            rule=new.job.rule,
-            function=new.job.function,
-            target=new.target,
-            work=msgspec.json.encode(new.job),
-            envelope=new.envelope,
-            broadcast=new.broadcast,
-            expected=len(systems),
-            open=len(systems),
-            parent=new.job.parent,
-            ended=None if systems else now,
-            client_token=new.client_token,
-            request=new.request,
-            cursor=new.cursor,
-            batch=msgspec.json.encode(new.batch) if new.batch else None,
-        )
-    )
+    insert_rows(connection, JOBS, [_job_row(new, len(systems), now)])
     waiting = "held" if new.batch else "queued"
     rows = [
         {"jid": new.job.jid, "system": one, "status": "sent" if one in new.sent else waiting, "updated": now}
@@ -110,6 +88,34 @@ def create_job(connection: Connection, new: NewJob, now: float) -> str:
     ]
     insert_rows(connection, TARGETS, rows)
     return new.job.jid
+
+
+_OF_TOKEN = select(JOBS.c.jid).where(
+    JOBS.c.user == bindparam("by"), JOBS.c.client_token == bindparam("token")
+)
+
+
+def _job_row(new: NewJob, systems: int, now: float) -> dict[str, object]:
+    return {
+        "jid": new.job.jid,
+        "created": now,
+        "expires": new.expires,
+        "user": new.job.user,
+        "rule": new.job.rule,
+        "function": new.job.function,
+        "target": new.target,
+        "work": msgspec.json.encode(new.job),
+        "envelope": new.envelope,
+        "broadcast": new.broadcast,
+        "expected": systems,
+        "open": systems,
+        "parent": new.job.parent,
+        "ended": None if systems else now,
+        "client_token": new.client_token,
+        "request": new.request,
+        "cursor": new.cursor,
+        "batch": msgspec.json.encode(new.batch) if new.batch else None,
+    }
 
 
 def store_returns(connection: Connection, returns: Sequence[tuple[str, Return]], now: float) -> list[Change]:
@@ -181,15 +187,17 @@ def cancel_job(connection: Connection, jid: str, who: str, now: float) -> list[s
 
 def overdue(connection: Connection, now: float) -> list[Change]:
     """Expired jobs that are still open on systems, with their current status."""
-    query = (
-        select(TARGETS.c.jid, TARGETS.c.system, TARGETS.c.status)
-        .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
-        .where(JOBS.c.expires <= now, JOBS.c.ended.is_(None), TARGETS.c.status.in_(OPEN))
-        .where(or_(TARGETS.c.back_by.is_(None), TARGETS.c.back_by <= now))
-        .order_by(TARGETS.c.updated, TARGETS.c.jid, TARGETS.c.system)
-        .limit(MOST_AT_ONCE)
-    )
-    return [Change(row.jid, row.system, row.status) for row in connection.execute(query)]
+    return [Change(*row) for row in fetch(connection, _OVERDUE, now=now)]
+
+
+_OVERDUE = (
+    select(TARGETS.c.jid, TARGETS.c.system, TARGETS.c.status)
+    .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
+    .where(JOBS.c.expires <= bindparam("now"), JOBS.c.ended.is_(None), TARGETS.c.status.in_(OPEN))
+    .where(or_(TARGETS.c.back_by.is_(None), TARGETS.c.back_by <= bindparam("now")))
+    .order_by(TARGETS.c.updated, TARGETS.c.jid, TARGETS.c.system)
+    .limit(MOST_AT_ONCE)
+)
 
 
 def touch(connection: Connection, some: Iterable[Change], now: float) -> None:
@@ -229,10 +237,13 @@ def _make(connection: Connection, moves: Sequence[Move], now: float) -> None:
     for names, some in rows.items():
         run_for_each(connection, _update_targets(names), [{**row, "updated": now} for row in some])
     ended = Counter(move.change.jid for move in moves if move.change.status in ENDS and move.old in OPEN)
-    for jid, number in sorted(ended.items()):
-        left = JOBS.c.open - number
-        values = {"open": left, "ended": case((left <= 0, func.coalesce(JOBS.c.ended, now)), else_=None)}
-        connection.execute(update(JOBS).where(JOBS.c.jid == jid).values(values))
+    given = [{"of": jid, "number": number, "now": now} for jid, number in sorted(ended.items())]
+    run_for_each(connection, _COUNT_DOWN, given)
+
+
+_LEFT = JOBS.c.open - bindparam("number")
+_ENDED = case((_LEFT <= 0, func.coalesce(JOBS.c.ended, bindparam("now"))), else_=None)
+_COUNT_DOWN = update(JOBS).where(JOBS.c.jid == bindparam("of")).values(open=_LEFT, ended=_ENDED)
 
 
 @cache
@@ -274,7 +285,7 @@ def _statuses(connection: Connection, keys: Iterable[tuple[str, str]]) -> dict[t
     """The current statuses, locked until the transaction ends; those that no job expects are left out."""
     found: dict[tuple[str, str], str] = {}
     for jid, systems in _by_job(keys).items():
-        rows = connection.execute(_STATUSES, {"of": jid, "some": systems}).all()
+        rows = fetch(connection, _STATUSES, of=jid, some=systems)
         found.update(((jid, system), status) for system, status in rows)
     return found
 
@@ -292,7 +303,7 @@ _PARTS = select(RETURNS.c.system, RETURNS.c.part).where(
 def _parts(connection: Connection, keys: Iterable[tuple[str, str]]) -> set[tuple[str, str, int]]:
     found: set[tuple[str, str, int]] = set()
     for jid, systems in _by_job(keys).items():
-        rows = connection.execute(_PARTS, {"of": jid, "some": systems}).all()
+        rows = fetch(connection, _PARTS, of=jid, some=systems)
         found.update((jid, system, part) for system, part in rows)
     return found
 

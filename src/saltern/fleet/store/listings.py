@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, Integer, bindparam, select
 
 from saltern.fleet.protocol.messages import Job
-from saltern.fleet.store.bulk import structs
-from saltern.fleet.store.job_queries import JOB_COLUMNS, TARGET_COLUMNS, JobRow, TargetRow
+from saltern.fleet.store.bulk import fetch, structs
+from saltern.fleet.store.job_queries import TARGET_COLUMNS, JobRow, TargetRow, newest_jobs
 from saltern.fleet.store.systems import System, read_system
 from saltern.fleet.store.tables import FACTS, GROUPS, JOBS, RECORDS, RETURNS, SYSTEMS, TARGETS, TOKENS
 from saltern.fleet.store.tokens import Token
@@ -97,7 +97,7 @@ def jobs_before(
     connection: Connection, before: tuple[float, str] | None, limit: int, only: JobFilter
 ) -> list[JobRow]:
     """Jobs, the newest first; ``before`` is (created, jid) of the last one that the reader has."""
-    query = select(*JOB_COLUMNS).order_by(JOBS.c.created.desc(), JOBS.c.jid.desc()).limit(limit)
+    query = newest_jobs(before).limit(limit)
     for column in ("user", "function", "parent"):
         if value := getattr(only, column):
             query = query.where(JOBS.c[column] == value)
@@ -105,9 +105,6 @@ def jobs_before(
         query = query.where(JOBS.c.ended.is_(None))
     if only.system:
         query = query.where(JOBS.c.jid.in_(select(TARGETS.c.jid).where(TARGETS.c.system == only.system)))
-    if before is not None:
-        created, jid = before
-        query = query.where(or_(JOBS.c.created < created, and_(JOBS.c.created == created, JOBS.c.jid < jid)))
     return [JobRow(**row._mapping) for row in connection.execute(query)]
 
 
@@ -138,10 +135,16 @@ def targets_after(
 
 def returned_after(connection: Connection, jid: str, after: str, limit: int) -> list[TargetRow]:
     """The systems of a job from which at least a part of a return has come, by id."""
-    came = select(RETURNS.c.system).where(RETURNS.c.jid == jid)
-    query = select(*TARGET_COLUMNS).where(TARGETS.c.jid == jid, TARGETS.c.system > after)
-    query = query.where(TARGETS.c.system.in_(came)).order_by(TARGETS.c.system).limit(limit)
-    return structs(TargetRow, connection.execute(query).all())
+    return structs(TargetRow, fetch(connection, _RETURNED, of=jid, after=after, most=limit))
+
+
+_RETURNED = (
+    select(*TARGET_COLUMNS)
+    .where(TARGETS.c.jid == bindparam("of"), TARGETS.c.system > bindparam("after"))
+    .where(TARGETS.c.system.in_(select(RETURNS.c.system).where(RETURNS.c.jid == bindparam("of"))))
+    .order_by(TARGETS.c.system)
+    .limit(bindparam("most", type_=Integer))
+)
 
 
 def records_after(connection: Connection, jid: str, system: str, after: int, limit: int) -> list[RecordRow]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, insert, select
 
 from saltern.fleet.store.access_tables import POLICIES
+from saltern.fleet.store.bulk import fetch_value
 from saltern.fleet.store.database import serialize
 
 
@@ -35,8 +36,10 @@ def newest_policy(connection: Connection, *, source: str = "") -> PolicyVersion:
 
 
 def newest_number(connection: Connection) -> int:
-    query = select(POLICIES.c.version).order_by(POLICIES.c.version.desc()).limit(1)
-    return int(connection.scalar(query) or 0)
+    return int(fetch_value(connection, _NEWEST) or 0)
+
+
+_NEWEST = select(POLICIES.c.version).order_by(POLICIES.c.version.desc()).limit(1)
 
 
 def policy_versions(connection: Connection, limit: int = 100) -> list[PolicyVersion]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Connection, and_, delete, exists, insert, select
 
+from saltern.fleet.store.bulk import fetch
 from saltern.fleet.store.render_tables import RENDER_SCOPES
 from saltern.fleet.store.statuses import OPEN
 from saltern.fleet.store.tables import JOBS, TARGETS
@@ -63,7 +64,10 @@ def open_runs(connection: Connection, runs: Iterable[Run]) -> set[Run]:
 
 def has_scopes(connection: Connection) -> bool:
     """True if blocks are kept for any run."""
-    return connection.execute(select(RENDER_SCOPES.c.jid).limit(1)).first() is not None
+    return bool(fetch(connection, _ONE))
+
+
+_ONE = select(RENDER_SCOPES.c.jid).limit(1)
 
 
 def remove_ended(connection: Connection) -> int:

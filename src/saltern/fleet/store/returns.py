@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from saltern.fleet.protocol.messages import Records
 from saltern.fleet.protocol.verbs import DEPLOY
-from saltern.fleet.store.bulk import insert_rows, one_of, run_for_each
+from saltern.fleet.store.bulk import fetch, insert_rows, one_of, run_for_each
 from saltern.fleet.store.tables import JOBS, RECORDS, TARGETS
 
 MOST_RECORDS = 200_000  # of one job on one system
@@ -32,8 +32,8 @@ def expected_pairs(connection: Connection, pairs: Iterable[tuple[str, str]]) -> 
         wanted.setdefault(jid, []).append(system)
     found: set[tuple[str, str]] = set()
     for jid, systems in wanted.items():
-        rows = connection.scalars(_EXPECTED, {"of": jid, "some": systems}).all()
-        found.update((jid, str(system)) for system in rows)
+        rows = fetch(connection, _EXPECTED, of=jid, some=systems)
+        found.update((jid, system) for (system,) in rows)
     return found
 
 
@@ -111,8 +111,10 @@ def begun_jobs(connection: Connection, system: str) -> dict[str, Standing]:
 
 def ended_at(connection: Connection, jids: Iterable[str], now: float) -> list[str]:
     """Those of these jobs that ended in the transaction of this moment."""
-    query = select(JOBS.c.jid).where(JOBS.c.jid.in_([*jids]), JOBS.c.ended == now)
-    return sorted(str(jid) for jid in connection.scalars(query))
+    return sorted(jid for (jid,) in fetch(connection, _ENDED_AT, some=[*jids], now=now))
+
+
+_ENDED_AT = select(JOBS.c.jid).where(one_of(JOBS.c.jid, "some"), JOBS.c.ended == bindparam("now"))
 
 
 def count_open(connection: Connection) -> int:

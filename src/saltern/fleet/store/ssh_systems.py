@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, insert, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, insert, or_, select, update
 
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.protocol.verbs import DEPLOY
+from saltern.fleet.store.bulk import fetch, structs
 from saltern.fleet.store.jobs import Change, set_status
 from saltern.fleet.store.statuses import OPEN, WAITING
 from saltern.fleet.store.systems import SSH, forget
@@ -18,7 +20,6 @@ from saltern.fleet.store.tables import JOBS, SYSTEMS, TARGETS
 ROSTER = "roster"  # recorded as the one who accepted them
 GONE = "it is no longer in the roster"
 _JOBS = msgspec.json.Decoder(Job)
-_LATE = ("indeterminate",)
 
 
 class SshSystem(Struct, frozen=True, kw_only=True):
@@ -51,14 +52,19 @@ class OpenWork(Struct, frozen=True, kw_only=True):
 
     @property
     def is_begun(self) -> bool:
-        return self.status in ("running", "down", *_LATE)
+        return self.status in ("running", "down", "indeterminate")
 
 
 def ssh_systems(connection: Connection) -> dict[str, SshSystem]:
     """All of them, by id."""
-    names = SshSystem.__struct_fields__
-    query = select(*(SYSTEMS.c[name] for name in names)).where(SYSTEMS.c.kind == SSH).order_by(SYSTEMS.c.id)
-    return {row.id: SshSystem(**row._mapping) for row in connection.execute(query)}
+    return {one.id: one for one in structs(SshSystem, fetch(connection, _SSH))}
+
+
+_SSH = (
+    select(*(SYSTEMS.c[name] for name in SshSystem.__struct_fields__))
+    .where(SYSTEMS.c.kind == SSH)
+    .order_by(SYSTEMS.c.id)
+)
 
 
 def set_roster(connection: Connection, ids: Collection[str], now: float) -> RosterChange:
@@ -99,40 +105,57 @@ def _end_work(connection: Connection, id_: str, now: float) -> list[Change]:
     return [one for one in changes if set_status(connection, one, now, reported=False, why=GONE)]
 
 
+def has_open_work(connection: Connection) -> bool:
+    """True if something is open on systems without an agent, or gives them one."""
+    return connection.execute(_ANY_WORK).first() is not None
+
+
 def open_work(connection: Connection) -> list[OpenWork]:
     """What is open on systems without an agent, or gives them one: what was begun first, then by age."""
-    return _work(connection, OPEN - {"held"})
+    return _read_work(connection, _OPEN_WORK)
 
 
 def late_work(connection: Connection, system: str, since: float) -> list[OpenWork]:
     """What was begun on a system and given up since then: the system may know how it ended."""
-    return [one for one in _work(connection, _LATE, system=system, since=since) if one.is_begun]
+    found = _read_work(connection, _LATE_WORK, of=system, since=since)
+    return [one for one in found if one.is_begun]
 
 
-def _work(
-    connection: Connection, statuses: Collection[str], *, system: str = "", since: float = 0.0
-) -> list[OpenWork]:
-    columns = [TARGETS.c.system, TARGETS.c.status, JOBS.c.work, JOBS.c.created, JOBS.c.expires]
-    query = (
-        select(*columns, JOBS.c.cancelled_at)
-        .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
-        .join(SYSTEMS, SYSTEMS.c.id == TARGETS.c.system)
-        .where(or_(SYSTEMS.c.kind == SSH, JOBS.c.function == DEPLOY))
-        .where(TARGETS.c.status.in_(statuses), TARGETS.c.updated >= since)
-        .order_by(JOBS.c.created, JOBS.c.jid, TARGETS.c.system)
+_WORK = (
+    select(
+        TARGETS.c.system,
+        TARGETS.c.status,
+        JOBS.c.work,
+        JOBS.c.created,
+        JOBS.c.expires,
+        JOBS.c.cancelled_at,
     )
-    if system:
-        query = query.where(TARGETS.c.system == system)
+    .join(JOBS, JOBS.c.jid == TARGETS.c.jid)
+    .join(SYSTEMS, SYSTEMS.c.id == TARGETS.c.system)
+    .where(or_(SYSTEMS.c.kind == SSH, JOBS.c.function == DEPLOY))
+    .order_by(JOBS.c.created, JOBS.c.jid, TARGETS.c.system)
+)
+# Of the jobs an index has those that are open: the systems of all jobs that are kept may be millions.
+_OPEN_WORK = _WORK.where(JOBS.c.ended.is_(None), TARGETS.c.status.in_(OPEN - {"held"}))
+_ANY_WORK = _OPEN_WORK.with_only_columns(JOBS.c.jid).order_by(None).limit(1)
+_LATE_WORK = _WORK.where(
+    TARGETS.c.system == bindparam("of"),
+    TARGETS.c.status == "indeterminate",
+    TARGETS.c.updated >= bindparam("since"),
+)
+
+
+def _read_work(connection: Connection, query: Select[Any], **given: object) -> list[OpenWork]:
     found = [
         OpenWork(
-            job=_JOBS.decode(row.work),
-            system=str(row.system),
-            status=str(row.status),
-            created=float(row.created),
-            expires=float(row.expires),
-            cancelled=row.cancelled_at is not None,
+            job=_JOBS.decode(work),
+            system=system,
+            status=status,
+            created=created,
+            expires=expires,
+            cancelled=cancelled_at is not None,
         )
-        for row in connection.execute(query)
+        for system, status, work, created, expires, cancelled_at in fetch(connection, query, **given)
     ]
     return sorted(found, key=lambda one: not one.is_begun)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, update
 
 from saltern.fleet.store.calendar_tables import NOTIFICATIONS, SUBSCRIPTIONS
 
@@ -88,9 +88,15 @@ def add_notifications(connection: Connection, rows: list[dict[str, Any]]) -> Non
 
 def due_notifications(connection: Connection, now: float, limit: int) -> list[Notification]:
     """What is to be sent by now, oldest first."""
-    due = NOTIFICATIONS.c.done.is_(None) & (NOTIFICATIONS.c.next_at <= now)
-    query = select(NOTIFICATIONS).where(due).order_by(NOTIFICATIONS.c.number).limit(limit)
-    return [_notification(row) for row in connection.execute(query)]
+    return [_notification(row) for row in connection.execute(_DUE, {"now": now, "most": limit})]
+
+
+_DUE = (
+    select(NOTIFICATIONS)
+    .where(NOTIFICATIONS.c.done.is_(None), NOTIFICATIONS.c.next_at <= bindparam("now"))
+    .order_by(NOTIFICATIONS.c.number)
+    .limit(bindparam("most", type_=Integer))
+)
 
 
 def notifications_of(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, insert, select, update
 
 from saltern.fleet.protocol.messages import Job
 from saltern.fleet.store.database import serialize
@@ -49,10 +50,28 @@ class NewManifest(Struct, frozen=True, kw_only=True):
 _COLUMNS = [TREES.c[name] for name in TreeRow.__struct_fields__ if name in TREES.c]
 
 
+_WITH_SIZES: Select[Any] = select(*_COLUMNS, MANIFESTS.c.files, MANIFESTS.c.size).outerjoin(
+    MANIFESTS, MANIFESTS.c.digest == TREES.c.digest
+)
+
+
+def current(connection: Connection) -> list[TreeRow]:
+    """The version of each environment, with how many files it has, and how large they are."""
+    return [_with_size(row) for row in connection.execute(_WITH_SIZES.where(_is_in_force()))]
+
+
+def _with_size(row: Row[Any]) -> TreeRow:
+    return TreeRow(**{**row._mapping, "files": row.files or 0, "size": row.size or 0})
+
+
+def _is_in_force() -> ColumnElement[bool]:
+    last = select(func.max(TREES.c.number)).group_by(TREES.c.environment)
+    return TREES.c.number.in_(last) & TREES.c.current
+
+
 def in_force(connection: Connection) -> dict[str, TreeRow]:
     """The version of each environment."""
-    last = select(func.max(TREES.c.number)).group_by(TREES.c.environment)
-    rows = connection.execute(select(*_COLUMNS).where(TREES.c.number.in_(last), TREES.c.current))
+    rows = connection.execute(select(*_COLUMNS).where(_is_in_force()))
     return {row.environment: TreeRow(**row._mapping) for row in rows}
 
 
@@ -60,15 +79,13 @@ def log(
     connection: Connection, environment: str = "", *, before: int | None = None, limit: int = 50
 ) -> list[TreeRow]:
     """Versions, newest first; of one environment, or of all."""
-    query = select(*_COLUMNS, MANIFESTS.c.files, MANIFESTS.c.size).outerjoin(
-        MANIFESTS, MANIFESTS.c.digest == TREES.c.digest
-    )
+    query = _WITH_SIZES
     if environment:
         query = query.where(TREES.c.environment == environment)
     if before is not None:
         query = query.where(TREES.c.number < before)
     rows = connection.execute(query.order_by(TREES.c.number.desc()).limit(limit))
-    return [TreeRow(**{**row._mapping, "files": row.files or 0, "size": row.size or 0}) for row in rows]
+    return [_with_size(row) for row in rows]
 
 
 def keep_manifests(connection: Connection, manifests: Iterable[NewManifest]) -> None:
