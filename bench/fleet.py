@@ -29,7 +29,7 @@ sys.path = [
 
 import nats  # noqa: E402
 from bench import fleet_beside, fleet_events, fleet_files, fleet_render, fleet_through  # noqa: E402
-from bench.fleet_light import COMMAND, bare_tls  # noqa: E402
+from bench.fleet_light import COMMAND, KEPT, bare_tls  # noqa: E402
 from bench.fleet_local import BenchFleet, running_fleet  # noqa: E402
 from bench.fleet_measure import (  # noqa: E402
     cpu_alone,
@@ -41,8 +41,11 @@ from bench.fleet_measure import (  # noqa: E402
     skipped,
     wait_for,
 )
+from tests.fleet.controller.kit import ROOT, new_issuer  # noqa: E402
 
 from saltern.fleet.broker.tls import prepare_certificates  # noqa: E402
+from saltern.fleet.protocol.ids import new_jid  # noqa: E402
+from saltern.fleet.protocol.messages import Audience, Job  # noqa: E402
 
 Rows = list[dict[str, Any]]
 SQLITE_MS, POSTGRESQL_MS = 0.5, 0.7  # of the controller's CPU, for each stored return
@@ -94,13 +97,17 @@ def light_agents(kind: str, count: int, where: str, token: str = "") -> Iterator
 
 
 @contextmanager
-def bare_clients(place: Path, count: int, *, tls: bool) -> Iterator[Callable[[], float]]:
+def bare_clients(
+    place: Path, count: int, *, tls: bool, signed: bool = False
+) -> Iterator[Callable[[], float]]:
     """Nothing but NATS, with as many clients; over TLS, as in a fleet, or not. What is given measures the
-    seconds from a publish to the last of its replies.
+    seconds from a publish to the last of its replies. ``signed``: each client verifies the signature of the
+    command, and replies are stored before they are counted.
     """
     port = fleet_files.free_port()
     files = prepare_certificates(str(place / "bare"), ("localhost",), fleet="bench", now=time.time())
     words = ["--tls", "--tlscert", files.server, "--tlskey", files.server_key] if tls else []
+    words += ["-js", "-sd", str(place / "kept")] if signed else []
     server = subprocess.Popen(
         [fleet_files.SERVER, "-a", "127.0.0.1", "-p", str(port), *words],
         stderr=subprocess.DEVNULL,
@@ -109,8 +116,11 @@ def bare_clients(place: Path, count: int, *, tls: bool) -> Iterator[Callable[[],
     url, ca = f"nats://localhost:{port}", files.ca if tls else ""
     try:
         wait_for("the broker", lambda: _listens(port))
-        with light_agents("bare", count, url, ca):
-            yield lambda: asyncio.run(_bare_rounds(url, ca, count, 2))
+        if signed:
+            asyncio.run(_make_stream(url, ca))
+        root = ROOT.public.hex() if signed else ""
+        with light_agents("bare", count, url, f"{ca} {root}"):
+            yield lambda: asyncio.run(_bare_rounds(url, ca, count, 2, signed=signed))
     finally:
         server.terminate()
         server.wait()
@@ -123,9 +133,21 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def _bare_rounds(url: str, ca: str, count: int, rounds: int) -> float:
+async def _make_stream(url: str, ca: str) -> None:
+    client = await nats.connect(url, tls=bare_tls(ca))
+    await client.jetstream().add_stream(name="KEPT", subjects=[f"{KEPT}.*"])
+    await client.close()
+
+
+def _signed_ping() -> bytes:
+    job = Job(jid=new_jid(time.time()), function="test.ping", user="bench")
+    return new_issuer().issue(job, Audience(everyone=True), now=time.time(), life=60)
+
+
+async def _bare_rounds(url: str, ca: str, count: int, rounds: int, *, signed: bool) -> float:
     client = await nats.connect(url, tls=bare_tls(ca))
     taken = []
+    command = _signed_ping() if signed else b'{"function": "test.ping"}'
     for number in range(rounds + 1):
         left, done = count, asyncio.Event()
 
@@ -136,12 +158,13 @@ async def _bare_rounds(url: str, ca: str, count: int, rounds: int) -> float:
                 done.set()
 
         inbox = f"bench.reply.{number}"
-        await client.subscribe(inbox, cb=reply)
+        held = await client.subscribe(f"{KEPT}.*" if signed else inbox, cb=reply)
         await client.flush()
         before = time.perf_counter()
-        await client.publish(COMMAND, b'{"function": "test.ping"}', reply=inbox)
+        await client.publish(COMMAND, command, reply=inbox)
         await asyncio.wait_for(done.wait(), 120)
         taken.append(time.perf_counter() - before)
+        await held.unsubscribe()
     await client.close()
     return median(taken[1:])  # the first is to warm up
 
@@ -183,11 +206,15 @@ def measure_ping(place: Path, sizes: Sizes) -> Rows:
     with (
         bare_clients(place, count, tls=False) as ping_plain,
         bare_clients(place, count, tls=True) as ping_bare,
+        bare_clients(place, count, tls=True, signed=True) as ping_signed,
         light_fleet(place / "light", count) as fleet,
     ):
-        (taken, bare, plain), each = _ping_rounds(fleet, count, sizes.rounds, (ping_bare, ping_plain))
+        others = (ping_bare, ping_plain, ping_signed)
+        (taken, bare, plain, signed), each = _ping_rounds(fleet, count, sizes.rounds, others)
     beside = f"{taken * 1000:.0f} ms beside {bare * 1000:.0f} ms"
-    note = f"{beside}; beside {plain * 1000:.0f} ms without TLS: {taken / plain:.1f}"
+    without = f"beside {plain * 1000:.0f} ms without TLS: {taken / plain:.1f}"
+    stored = f"beside {signed * 1000:.0f} ms of signed commands and stored replies: {taken / signed:.1f}"
+    note = f"{beside}; {without}; {stored}"
     name = f"ping of {count} light agents, times a bare publish and replies over TLS"
     return [
         row(name, taken / bare, BARE, note=note),

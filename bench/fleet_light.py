@@ -1,7 +1,8 @@
 """Many light agents in one process, for bench/fleet.py: members of a real fleet, or bare clients of NATS.
 
 ``fleet_light.py fleet FIRST COUNT`` reads a join token from standard input, ``fleet_light.py bare URL COUNT``
-the file of a CA, or nothing. It prints ``ready`` when all are connected, and ends with its standard input.
+the file of a CA, or nothing, and after it the key that signs commands, if they are signed and replies are
+stored. It prints ``ready`` when all are connected, and ends with its standard input.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ sys.path = [os.path.dirname(HERE), *(path for path in sys.path if path != HERE)]
 
 import nats  # noqa: E402
 from nats.aio.msg import Msg  # noqa: E402
+from tests.fleet.controller.kit import FLEET  # noqa: E402
 from tests.fleet.controller.processes import Worker  # noqa: E402
 
 from saltern.fleet.bus.client import NatsBus  # noqa: E402
@@ -31,9 +33,10 @@ from saltern.fleet.identity.membership import (  # noqa: E402
     joiner_credential,
 )
 from saltern.fleet.identity.token import JoinToken, read_token  # noqa: E402
+from saltern.fleet.protocol.envelope import Trust, verify  # noqa: E402
 
 AT_ONCE = 8  # agents that connect at the same time
-COMMAND, REPLY = "bench.command", b'{"answer": true}'
+COMMAND, KEPT, REPLY = "bench.command", "bench.kept", b'{"answer": true}'
 
 
 async def start_members(token: JoinToken, first: int, count: int) -> list[Worker]:
@@ -69,14 +72,23 @@ def bare_tls(ca: str) -> ssl.SSLContext | None:
     return ssl.create_default_context(cafile=ca) if ca else None
 
 
-async def start_bare(url: str, ca: str, count: int) -> list[nats.NATS]:
-    """Clients that answer each command at once."""
+async def start_bare(url: str, ca: str, count: int, root: str = "") -> list[nats.NATS]:
+    """Clients that answer each command at once. With the key of a root they do what an agent cannot leave
+    out: they verify that the command is signed, and their reply is stored and acknowledged.
+    """
     found, tls = [], bare_tls(ca)
-    for _ in range(count):
+    trust = Trust(fleet=FLEET, roots=(bytes.fromhex(root),)) if root else None
+    for number in range(count):
         client = await nats.connect(url, tls=tls)
 
-        async def answer(message: Msg, client: nats.NATS = client) -> None:
-            await client.publish(message.reply, REPLY)
+        async def answer(
+            message: Msg, client: nats.NATS = client, id: str = f"{os.getpid()}-{number}"
+        ) -> None:
+            if trust is None:
+                await client.publish(message.reply, REPLY)
+            else:
+                verify(message.data, trust, me=id, now=time.time())
+                await client.request(f"{KEPT}.{id}", REPLY, timeout=60)
 
         await client.subscribe(COMMAND, cb=answer)
         await client.flush()
@@ -86,7 +98,8 @@ async def start_bare(url: str, ca: str, count: int) -> list[nats.NATS]:
 
 async def main(kind: str, where: str, count: int) -> None:
     if kind == "bare":
-        everyone: list = await start_bare(where, sys.stdin.readline().strip(), count)
+        ca, _, root = sys.stdin.readline().strip().partition(" ")
+        everyone: list = await start_bare(where, ca, count, root)
     else:
         token = read_token(sys.stdin.readline().strip(), time.time())
         everyone = await start_members(token, int(where), count)

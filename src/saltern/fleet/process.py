@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from saltern.fleet.access.local import user_name
+import uvloop
+
 from saltern.fleet.access.ports import Principal
 from saltern.fleet.access.service import Access
 from saltern.fleet.access.sessions import Sessions
@@ -26,6 +27,7 @@ from saltern.fleet.controller.settings import ControllerSettings
 from saltern.fleet.store.systems import systems
 from saltern.language.diagnostics import OperationError
 from saltern.system.files import read
+from saltern.system.foreign import name_of
 from saltern.system.garbage import BUSY, collect_from_now_on
 from saltern.system.private import make_private
 
@@ -38,7 +40,8 @@ _RELOADS: set[asyncio.Task[None]] = set()  # asyncio holds only weak references 
 def run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -> None:
     """Run until SIGTERM or SIGINT. Raises ``OperationError`` if a part cannot be started."""
     logging.basicConfig(format="saltern: %(levelname)s: %(message)s", level=logging.WARNING)
-    asyncio.run(_run(paths, settings, say))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_run(paths, settings, say))
 
 
 async def _run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -> None:
@@ -66,7 +69,7 @@ async def _run(paths: ControllerPaths, settings: ControllerSettings, say: Say) -
 
 async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
     """Start the controller; False if a signal came first, since brokers of a cluster may wait for
-    each other.
+    each other. It may have to be cancelled repeatedly.
     """
     starting = asyncio.create_task(controller.start())
     signalled = asyncio.create_task(stopped.wait())
@@ -75,8 +78,9 @@ async def _is_started(controller: Controller, stopped: asyncio.Event) -> bool:
     if starting.done():
         starting.result()
         return True
-    starting.cancel()  # only once: the first signal already ends everything in order
-    await asyncio.wait({starting})
+    await end(starting)
+    if starting.cancelled() or starting.exception() is None:  # it stops itself if it fails
+        await controller.stop()
     return False
 
 
@@ -127,7 +131,7 @@ async def _start_api(controller: Controller, say: Say) -> ApiServer:
 
 def _person(sessions: Sessions, name: str) -> Principal:
     """The principal with this name, with its current rights."""
-    own = {f"local:{user_name(uid)}" for uid in (0, os.geteuid())}
+    own = {f"local:{name_of(uid)}" for uid in (0, os.geteuid())}
     if name == REACTOR.name:
         return REACTOR
     if name in own:

@@ -9,13 +9,13 @@ import pytest
 pytest.importorskip("argon2", reason="needs the extra `controller`")
 
 from argon2 import PasswordHasher
-from tests.fleet.store.conftest import address, database, server
+from tests.fleet.store.conftest import database, server
 
 from saltern.fleet.access.passwords import Passwords
 from saltern.fleet.access.service import Access
 from saltern.fleet.store.database import Database
 
-__all__ = ["address", "database", "server"]
+__all__ = ["database", "server"]
 
 
 class CountedPasswords(Passwords):

@@ -171,6 +171,13 @@ def test_the_audit_is_listed_verified_and_tampering_is_located(api: Running, typ
     assert code == 1 and "row 1 was changed" in said and "audit-broken" in said
 
 
+@pytest.mark.parametrize("words", [("https://ctl:4510",), ("anna", "https://ctl:4510")])
+def test_an_address_is_not_the_name_of_a_person(type_: Type, words: tuple[str, ...]) -> None:
+    code, _, said = type_("login", *words)
+    assert code == 1 and "'https://ctl:4510' is not the name of a person" in said
+    assert "saltern login NAME --controller https://HOST:PORT" in said
+
+
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     with running_provider() as provider:

@@ -16,13 +16,13 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from tests.fleet.access.oidc_provider import Key, Provider, agree, running_provider
 from tests.fleet.access.test_accounts import NOW, ROOT, code, who
+from tests.fleet.databases import sqlite_database
 
 from saltern.fleet.access.oidc import LIFE
 from saltern.fleet.access.passwords import Passwords
 from saltern.fleet.access.service import Access
 from saltern.fleet.access.sessions import Session
-from saltern.fleet.store.database import Database, open_database
-from saltern.fleet.store.migrate import migrate
+from saltern.fleet.store.database import Database
 from saltern.fleet.store.operators import Operator
 from saltern.language.diagnostics import OperationError
 
@@ -58,8 +58,7 @@ def door(database: Database, provider: Provider, passwords: Passwords) -> Access
 @pytest.fixture
 def quick(tmp_path: Path, provider: Provider, passwords: Passwords) -> Iterator[Access]:
     """On SQLite alone, for what no table has a part in."""
-    database = open_database(f"sqlite:///{tmp_path / 'quick.db'}")
-    migrate(database)
+    database = sqlite_database(tmp_path / "quick.db")
     access = Access(database, passwords=passwords)
     set_policy(access, provider)
     yield access

@@ -13,7 +13,8 @@ from tests.fleet.harness import run, until
 
 from saltern.fleet.agent.beacons import diskusage, inotify, load, log, memusage, ps, service, systemd
 from saltern.fleet.agent.beacons.loop import Beacon, Beacons, news
-from saltern.fleet.agent.beacons.table import BEACONS, find_check, options_of
+from saltern.fleet.agent.beacons.table import BEACONS, find_check
+from saltern.language.beacon_options import options_of
 from saltern.modules.lib import beacons as lib
 
 

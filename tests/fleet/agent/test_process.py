@@ -144,16 +144,22 @@ def worker_of(agent_folder: Path, jid: str) -> int:
     return JobFolder(str(agent_folder / "agent" / "jobs" / jid)).lock.holder()
 
 
+async def resumed_run(controller: Controller, agent: AgentProcess, folder: Path, ends: signal.Signals) -> str:
+    """A run whose worker this signal ends in its midst, and which returns nevertheless."""
+    jid = await controller.send(ID, "state.apply", "wait")
+    await until(lambda: lines(folder / "began"))
+    os.kill(worker_of(agent.folder, jid), ends)
+    (folder / "on").touch()
+    done = await controller.returned(ID, jid)
+    assert done.status == "returned", done.why
+    return jid
+
+
 def test_a_worker_that_is_killed_is_replaced_by_one_that_resumes_the_run(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with one_agent(tmp_path, ID) as (controller, agent, states):
             waiting(states, tmp_path)
-            jid = await controller.send(ID, "state.apply", "wait")
-            await until(lambda: lines(tmp_path / "began"))
-            os.kill(worker_of(agent.folder, jid), signal.SIGKILL)
-            (tmp_path / "on").touch()
-            done = await controller.returned(ID, jid)
-            assert done.status == "returned", done.why
+            jid = await resumed_run(controller, agent, tmp_path, signal.SIGKILL)
             assert lines(tmp_path / "began") == ["began"]  # the program outlived its run, and was waited for
             assert len(controller.value(ID, jid)["local"]) == 2
 
@@ -172,12 +178,7 @@ def test_a_worker_that_a_shutdown_ends_is_replaced_by_one_that_resumes_the_run(t
     async def scenario() -> None:
         async with one_agent(tmp_path, ID) as (controller, agent, states):
             waiting(states, tmp_path)
-            jid = await controller.send(ID, "state.apply", "wait")
-            await until(lambda: lines(tmp_path / "began"))
-            os.kill(worker_of(agent.folder, jid), signal.SIGTERM)
-            (tmp_path / "on").touch()
-            done = await controller.returned(ID, jid)
-            assert done.status == "returned", done.why
+            await resumed_run(controller, agent, tmp_path, signal.SIGTERM)
             assert lines(tmp_path / "second") == ["second"]
 
     run(scenario())
@@ -332,6 +333,24 @@ async def go_down(agent: AgentProcess, jid: str, *, in_order: bool) -> None:
     await agent.kill()
 
 
+async def restart_in_namespace(controller: Controller, agent: AgentProcess, states: Path) -> Path:
+    """Start the agent again, in a namespace. The file is there once it has ordered a reboot."""
+    await agent.stop()
+    armed = states.parent / "armed"
+    (agent.folder / "agent.yaml").write_text(
+        f"file_roots: {{base: [{states}]}}\nreboot_command: [sh, -c, 'touch {armed}']\n"
+    )
+    agent.inside = NAMESPACE
+    await agent.start()
+    await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
+    return armed
+
+
+async def wait_for_reboot(controller: Controller, armed: Path) -> None:
+    """Wait until the agent has ordered a reboot and said so."""
+    await until(lambda: armed.exists() and [one for _, one in controller.away if one.why == "reboot"])
+
+
 @in_order
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a namespace of processes")
 def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(
@@ -341,22 +360,15 @@ def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(
 
     async def scenario() -> None:
         async with one_agent(tmp_path, ID) as (controller, agent, states):
-            await agent.stop()
-            armed = tmp_path / "armed"
-            (agent.folder / "agent.yaml").write_text(
-                f"file_roots: {{base: [{states}]}}\nreboot_command: [sh, -c, 'touch {armed}']\n"
-            )
+            armed = await restart_in_namespace(controller, agent, states)
             (states / "boot.sls").write_text(
                 f"before:\n  cmd.run:\n    - name: echo x >> {tmp_path}/before\n"
                 "down:\n  system.reboot:\n    - only_on_pending_reboot: false\n    - start_deadline: 300\n"
                 "    - return_deadline: 60\n"
                 f"after:\n  cmd.run:\n    - name: echo x >> {tmp_path}/after\n"
             )
-            agent.inside = NAMESPACE
-            await agent.start()
-            await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
             jid = await controller.send(ID, "state.apply", "boot")
-            await until(lambda: armed.exists() and [one for _, one in controller.away if one.why == "reboot"])
+            await wait_for_reboot(controller, armed)
             away = next(one for _, one in controller.away if one.why == "reboot")
             assert (away.jid, away.back_by > controller.now()) == (jid, True)
             assert away.back_by <= controller.now() + 300 + 60  # as the state says
@@ -376,11 +388,7 @@ def test_a_reboot_in_the_middle_of_a_job_is_reported_and_the_job_continues(
 def test_the_leg_of_a_chain_is_one_job_and_continues_after_a_reboot(tmp_path: Path, in_order: bool) -> None:
     async def scenario() -> None:
         async with one_agent(tmp_path, ID) as (controller, agent, states):
-            await agent.stop()
-            armed = tmp_path / "armed"
-            (agent.folder / "agent.yaml").write_text(
-                f"file_roots: {{base: [{states}]}}\nreboot_command: [sh, -c, 'touch {armed}']\n"
-            )
+            armed = await restart_in_namespace(controller, agent, states)
             text = (
                 "chain: nightly\nid: 7\nactions:\n"
                 f"- {{id: A1, command: 'echo x >> {tmp_path}/before'}}\n"
@@ -388,11 +396,8 @@ def test_the_leg_of_a_chain_is_one_job_and_continues_after_a_reboot(tmp_path: Pa
                 f"- {{id: A3, command: 'echo x >> {tmp_path}/after'}}\n"
                 "- {id: A4, command: 'exit 3', targets: [other]}\n"
             )
-            agent.inside = NAMESPACE
-            await agent.start()
-            await until(lambda: len({sync.instance for _, sync in controller.syncs}) == 2)
             jid = await controller.send(ID, "chain.run", kwargs={"text": text, "file": "nightly.yaml"})
-            await until(lambda: armed.exists() and [one for _, one in controller.away if one.why == "reboot"])
+            await wait_for_reboot(controller, armed)
             assert (ID, jid) not in controller.parts
             assert not (tmp_path / "after").exists()
             await go_down(agent, jid, in_order=in_order)

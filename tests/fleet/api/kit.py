@@ -9,13 +9,14 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+import uvloop
 from argon2 import PasswordHasher
 from msgspec import convert
 from msgspec.json import encode
 from tests.fleet.controller.kit import FLEET, Bench, LightAgent, NoGate, let_in
+from tests.fleet.databases import sqlite_database
 
 from saltern.fleet.access.passwords import Passwords
 from saltern.fleet.access.service import Access
@@ -39,32 +40,17 @@ from saltern.fleet.store.chain_outbox import put_orders
 from saltern.fleet.store.chain_outputs import put_outputs
 from saltern.fleet.store.chain_plans import add_plan
 from saltern.fleet.store.chains import StoredChain, StoredVersion, add_chain, add_version
-from saltern.fleet.store.database import Database, open_database
+from saltern.fleet.store.database import Database
 from saltern.fleet.store.events import NewEvent
 from saltern.fleet.store.jobs import NewJob
-from saltern.fleet.store.migrate import migrate
 from saltern.fleet.store.systems import Applicant
 
 T = TypeVar("T")
 DIGEST = "ab" * 32
 
 
-@cache
-def migrated() -> bytes:
-    """An empty database: migrated once, and copied."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "fleet.db"
-        database = open_database(f"sqlite:///{file}")
-        migrate(database)
-        database.close()
-        return file.read_bytes()
-
-
 def make_database(folder: Path) -> Database:
-    file = folder / "fleet.db"
-    if not file.exists():
-        file.write_bytes(migrated())
-    return open_database(f"sqlite:///{file}")
+    return sqlite_database(folder / "fleet.db")
 
 
 @cache
@@ -119,8 +105,8 @@ async def end_tasks() -> None:
 
 @contextmanager
 def running_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """An event loop in a thread."""
-    loop = asyncio.new_event_loop()
+    """An event loop in a thread, of the kind that a controller has."""
+    loop = uvloop.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:

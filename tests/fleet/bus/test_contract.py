@@ -74,6 +74,32 @@ def test_a_message_reaches_all_who_listen_in_order_and_no_one_else(place: Place)
     run(scenario())
 
 
+def test_the_same_message_reaches_many_subjects_and_none_of_it_is_sent_if_one_is_not_valid(
+    place: Place,
+) -> None:
+    async def scenario() -> None:
+        one, two = await place.connect("one"), await place.connect("two")
+        heard = Heard()
+        await two.subscribe("a.>", heard)
+        await one.publish_each((f"a.{number}" for number in range(200)), b"data")
+        await one.publish("a.end")
+        await until(lambda: len(heard.messages) == 201)
+        assert [message.subject for message in heard.messages[:200]] == [f"a.{n}" for n in range(200)]
+        assert {*heard.data[:200]} == {b"data"}
+        await one.publish_each([], b"data")
+        with pytest.raises(BusError):
+            await one.publish_each(["a b"], b"data")
+        await one.publish("a.last")
+        await until(lambda: heard.messages[-1].subject == "a.last")
+        assert len(heard.messages) == 202
+        await one.close()
+        with pytest.raises(BusError):
+            await one.publish_each(["a.x"], b"data")
+        await two.close()
+
+    run(scenario())
+
+
 def test_a_subscription_that_was_stopped_hears_nothing(place: Place) -> None:
     async def scenario() -> None:
         bus = await place.connect("one")

@@ -9,10 +9,13 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
+import uvloop
 from msgspec.structs import replace
 from tests.fleet.harness import QUICK, NatsPlace, free_port, run, until
 
@@ -265,8 +268,87 @@ def test_what_is_too_large_for_the_broker_is_refused_here(server: NatsPlace) -> 
         bus = await server.connect("one")
         with pytest.raises(TooLarge):
             await bus.publish("a", bytes(1 << 20) + b"x")
+        with pytest.raises(TooLarge):
+            await bus.publish_each(["a", "b"], bytes(1 << 20) + b"x")
         assert bus.connected
         await bus.close()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_connection_that_the_loop_has_closed_is_one_that_ended(
+    server: NatsPlace, loop: Callable[[], asyncio.AbstractEventLoop]
+) -> None:
+    """Before the library knows it: uvloop raises an error of its own for a write then."""
+
+    def cut(bus: NatsBus) -> None:
+        client: Any = bus._kept.now()._client
+        client._transport._io_writer.transport.abort()
+
+    async def scenario() -> None:
+        bus = await NatsBus.connect(Connection(servers=(server.url("one"),), name="one", backoff=QUICK))
+        await bus.request("$JS.API.INFO", timeout=5)
+        for use in (partial(bus.request, "a", timeout=5), bus.flush):
+            cut(bus)
+            with pytest.raises(Disconnected):
+                await use()
+            await until(lambda: bus.connected)
+        await bus.close()
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(scenario())
+
+
+def test_a_connection_that_ends_while_it_is_made_is_none(server: NatsPlace) -> None:
+    """With uvloop, as a controller has it; in some attempts it has closed the connection by then."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        where = f"nats://127.0.0.1:{listening.getsockname()[1]}"
+
+        def refuse() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    connection = listening.accept()[0]
+                    connection.sendall(INFO + b"\r\n")
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    connection.close()
+
+        async def scenario() -> None:
+            for _ in range(50):
+                with pytest.raises(NotConnected):
+                    await Link(Connection(servers=(where,), name="one"), lambda _change: None).open(where)
+            both = Connection(servers=(where, server.url("one")), name="one")
+            await (await NatsBus.connect(both)).close()
+
+        thread = threading.Thread(target=refuse, daemon=True)
+        thread.start()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(scenario())
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+def test_large_data_for_many_subjects_is_not_multiplied_in_memory(server: NatsPlace) -> None:
+    import tracemalloc
+
+    async def scenario() -> None:
+        one, two = await server.connect("one"), await server.connect("two")
+        heard: list[int] = []
+
+        async def take(message: Message) -> None:
+            heard.append(len(message.data))
+
+        await two.subscribe("a.last", take)
+        data = bytes(1 << 19)
+        tracemalloc.start()
+        await one.publish_each([*(f"a.{number}" for number in range(200)), "a.last"], data)
+        await one.flush()
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        await until(lambda: heard == [len(data)])
+        assert most < 32 * len(data)
+        await one.close()
+        await two.close()
 
     run(scenario())
 

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from msgspec import to_builtins
@@ -16,9 +16,19 @@ from tests.fleet.view.samples import JID, body, state
 
 from saltern.cli import exits
 from saltern.cli.follow import Followed, Shown, follow_job, new_followed
+from saltern.cli.on import start_job
 from saltern.cli.worst import ASCENDING, CODES, code_of, worst
+from saltern.fleet.client.client import Client
+from saltern.fleet.client.follow import ignore
 from saltern.fleet.client.problems import ControllerError, Unreachable
-from saltern.fleet.protocol.notices import AnyNotice, Missed, Progressed, StatusChanged
+from saltern.fleet.protocol.notices import (
+    AnyNotice,
+    JobEnded,
+    Missed,
+    Progressed,
+    Returned,
+    StatusChanged,
+)
 from saltern.language.diagnostics import Diagnostic
 
 Heard = AnyNotice | BaseException
@@ -131,6 +141,74 @@ def test_those_that_are_left_out_are_named(capsys: pytest.CaptureFixture[str]) -
     assert "1 away and left out: z never seen" in capsys.readouterr().err
 
 
+class Begun:
+    """What the request that started the job has brought so far, before its connection breaks."""
+
+    def __init__(self, jobs: Controller) -> None:
+        self.on_break: Callable[[ControllerError], None] = ignore
+        self.jobs = jobs
+        self.closed = False
+
+    def notices(self) -> Iterator[dict[str, Any]]:
+        return self.jobs.follow(JID, after=0, on_break=self.on_break)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_notices_of_a_job_that_nothing_is_left_to_wait_for_are_not_kept_open() -> None:
+    jobs = Controller(["a"], [])
+    job = jobs.job("test.ping", away={"a": None})
+    begun = job.begun = Begun(jobs)
+    assert follow_job(jobs, job, Shown()) == exits.AWAY
+    assert begun.closed
+
+
+@pytest.mark.parametrize("sent", [2, 1])
+def test_returns_that_came_with_the_job_are_not_fetched(
+    sent: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fetched = []
+
+    class Jobs(Controller):
+        def returns(self, jid: str) -> Iterator[dict[str, Any]]:
+            fetched.append(jid)
+            return super().returns(jid)
+
+    statuses: list[Heard] = [status("a", "returned"), status("b", "returned")]
+    bodies = [Returned(jid=JID, system=one, status="returned", body=one.upper()) for one in ("a", "b")]
+    jobs = Jobs(["a", "b"], [*statuses, *bodies[:sent], JobEnded(jid=JID, returns=2)], a="A", b="B")
+    job = jobs.job("test.arg")
+    job.begun = Begun(jobs)
+    assert follow_job(jobs, job, Shown(out="json")) == exits.OK
+    assert json.loads(capsys.readouterr().out) == {"a": "A", "b": "B"}
+    assert fetched == ([] if sent == 2 else [JID])
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), Unreachable(Diagnostic(code="x", what="gone"))])
+def test_a_job_of_which_only_the_output_is_missing_does_not_continue(
+    problem: BaseException, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = Controller(["a"], [status("a", "returned"), problem], a="A")
+    job = jobs.job("test.arg")
+    job.begun = Begun(jobs)
+    with pytest.raises(type(problem)):
+        follow_job(jobs, job, Shown())
+    err = capsys.readouterr().err
+    assert f"job {JID} has ended; `saltern job {JID}` shows what it returned" in err
+    assert "continues" not in err
+
+
+def test_lines_of_json_are_alone_on_standard_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs = Controller(["a"], [status("a", "returned")], a="A")
+    monkeypatch.setattr(sys, "stderr", None)  # as with 2>&-
+    assert follow_job(jobs, jobs.job("test.arg"), Shown(out="jsonl")) == exits.OK
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["submitted", "return", "finished"]
+
+
 def test_what_was_missed_is_looked_up() -> None:
     jobs = Controller(["a"], [Missed(count=3)], a=True)
     jobs.rows["a"] |= {"status": "returned"}
@@ -143,6 +221,18 @@ def test_an_interrupt_without_a_terminal_leaves_it_running(capsys: pytest.Captur
     out, err = capsys.readouterr()
     assert out == "" and not jobs.cancelled
     assert f"job {JID} continues; `saltern job {JID} --follow` shows it" in err
+
+
+@pytest.mark.parametrize("out", ["grouped", "quiet"])
+def test_an_interrupt_before_the_job_is_known_says_so(out: str, capsys: pytest.CaptureFixture[str]) -> None:
+    class Waiting:
+        def start(self, **_ask: object) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        start_job(cast(Client, Waiting()), {}, out)
+    said = "saltern: it is not known whether the job has begun; `saltern jobs` lists it if it has\n"
+    assert capsys.readouterr().err == (said if out != "quiet" else "")
 
 
 def test_a_controller_that_is_gone_leaves_it_running_too(capsys: pytest.CaptureFixture[str]) -> None:

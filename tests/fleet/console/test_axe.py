@@ -14,8 +14,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from tests.fleet.api.kit import Running
 from tests.fleet.console.everything import LEG, PARTS, RUN, add_everything, all_names, page_paths
-from tests.fleet.console.kit import PASSWORD, running_console
-from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
+from tests.fleet.console.in_browser import new_page, sign_in
+from tests.fleet.console.kit import running_console
 
 # More than one address of a page where it looks different: the past, each system, a mistake, nothing found.
 MORE = (
@@ -51,24 +51,15 @@ def addresses(console: Running) -> list[str]:
     return [*(path for path in found if not path.endswith(PARTS)), *MORE]
 
 
-def enter(chromium: Browser, console: Running, way: str) -> Page:  # noqa: F811
+def enter(chromium: Browser, console: Running, way: str) -> Page:
     width, scheme = WAYS[way]
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    base = f"http://127.0.0.1:{console.server.port}"
-    page.goto(f"{base}/sign-in")
-    page.fill("[name=name]", "admin")
-    page.fill("[name=password]", PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{base}/")
-    return page
+    return sign_in(new_page(context), console)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_axe_finds_nothing_on_any_page(
-    chromium: Browser,  # noqa: F811
+    chromium: Browser,
     console: Running,
     addresses: list[str],
     way: str,
@@ -100,7 +91,7 @@ def test_axe_finds_nothing_on_any_page(
 
 @pytest.mark.parametrize("path", ["/", f"/runs/{RUN}", f"/runs/{RUN}/{LEG}", "/plans/planned", "/systems"])
 def test_paper_has_the_page_and_none_of_its_controls(
-    chromium: Browser,  # noqa: F811
+    chromium: Browser,
     console: Running,
     path: str,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 
@@ -10,15 +9,14 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs playwright")
 
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.fleet.api.kit import Running
 from tests.fleet.console.data import demo
-from tests.fleet.console.kit import PASSWORD, running_console
+from tests.fleet.console.in_browser import SCREEN, address, new_page, sign_in
+from tests.fleet.console.kit import running_console
 
 from saltern.fleet.store.events import NewEvent, store_events
 
-PROGRAM = shutil.which("chromium")
-PATIENCE = 40_000
 RUN = "20261116024712000002"
 
 
@@ -29,36 +27,10 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if PROGRAM is None:
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=PROGRAM, args=["--disable-gpu", "--no-first-run"], chromium_sandbox=False
-        )
-        yield browser
-        browser.close()
-
-
-def address(busy: Running) -> str:
-    return f"http://127.0.0.1:{busy.server.port}"
-
-
-def sign_in(page: Page, busy: Running, name: str = "admin") -> None:
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    page.goto(f"{address(busy)}/sign-in")
-    page.fill("#u", name)
-    page.fill("#p", PASSWORD)
-    page.click("button.primary")
-    page.wait_for_url(f"{address(busy)}/")
-
-
 @pytest.fixture
 def page(chromium: Browser, busy: Running) -> Iterator[Page]:
     """A page of an admin. What its scripts complain of, and what is asked of another host, fails the test."""
-    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page = new_page(chromium.new_context(viewport=SCREEN))
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
@@ -147,7 +119,7 @@ def test_a_lost_stream_is_shown_and_turns_actions_off_until_it_is_back(
 ) -> None:
     """The clock of the page is moved by hand: ten seconds without a word are late."""
     context = chromium.new_context()
-    page = context.new_page()
+    page = new_page(context)
     try:
         sign_in(page, busy)
         page.clock.install()
@@ -180,7 +152,7 @@ def test_a_page_without_a_stream_asks_every_ten_seconds_says_so_and_acts(
     chromium: Browser, busy: Running
 ) -> None:
     context = chromium.new_context()
-    page = context.new_page()
+    page = new_page(context)
     try:
         sign_in(page, busy)
         page.clock.install()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from html import unescape
 from typing import Any
 
@@ -24,11 +23,6 @@ from saltern.fleet.store.chain_tables import CHAIN_ATTEMPTS, CHAIN_LEGS, CHAIN_R
 from saltern.fleet.store.tables import MANIFESTS, SYSTEMS, TREES
 
 RUN, LEG = "20261116024712000011", "web1"
-
-
-@pytest.fixture(scope="module")
-def fill() -> Callable[[Running], None]:
-    return add_all
 
 
 def add_all(running: Running) -> None:

@@ -15,14 +15,14 @@ pytest.importorskip("playwright", reason="needs the browser")
 from axe_playwright_python.sync_playwright import Axe
 from msgspec import json
 from playwright.sync_api import Browser as Chromium
-from playwright.sync_api import ConsoleMessage, Locator, Page, Response, expect
+from playwright.sync_api import ConsoleMessage, Locator, Response, expect
 from sqlalchemy import select, update
 from tests.fleet.api.kit import Running, add_system
 from tests.fleet.console.data import add_fleet, add_run
 from tests.fleet.console.everything import RUN, add_everything
+from tests.fleet.console.in_browser import SCREEN, address, new_page
 from tests.fleet.console.kit import PASSWORD, Browser, running_console
 from tests.fleet.controller.kit import LightAgent
-from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
 
 from saltern.chains.statuses import Leg, Run
 from saltern.fleet.console.act import ACTS
@@ -75,10 +75,8 @@ class Visitor:
     """A browser of its own, and what was done with it."""
 
     def __init__(self, browser: Chromium, console: Running) -> None:
-        self.page: Page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        self.page.set_default_timeout(PATIENCE)
-        expect.set_options(timeout=PATIENCE)
-        self.base = f"http://127.0.0.1:{console.server.port}"
+        self.page = new_page(browser.new_context(viewport=SCREEN))
+        self.base = address(console)
         self.given: set[str] = set()
         self.complaints: list[str] = []
         self.page.on("response", self._note)
@@ -277,7 +275,7 @@ def all_actions() -> set[str]:
     return orders | (set(PATHS) - set(ORDERS.values()))
 
 
-def test_every_action_is_given_in_a_browser(chromium: Chromium, console: Running) -> None:  # noqa: F811
+def test_every_action_is_given_in_a_browser(chromium: Chromium, console: Running) -> None:
     agent = console.agent("live1")
     admin, approver, root = (Visitor(chromium, console) for _ in range(3))
     admin.sign_in("admin")

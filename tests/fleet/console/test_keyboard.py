@@ -10,12 +10,11 @@ import pytest
 
 pytest.importorskip("playwright", reason="needs the browser")
 
-from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Dialog, Page, expect
 from tests.fleet.api.kit import Running
 from tests.fleet.console.everything import LEG, PARTS, RUN, add_everything, all_names, page_paths
+from tests.fleet.console.in_browser import address
 from tests.fleet.console.kit import PASSWORD, running_console
-from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
 
 # Marks what a mouse could use: each with a number. Of radio buttons, arrows reach the others.
 NUMBER = """() => {
@@ -42,21 +41,8 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture
-def page(chromium: Chromium, console: Running) -> Iterator[Page]:  # noqa: F811
-    """A visitor, whose mouse is not used."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    try:
-        yield page
-    finally:
-        context.close()
-
-
 def open_page(page: Page, console: Running, path: str) -> None:
-    page.goto(f"http://127.0.0.1:{console.server.port}{path}")
+    page.goto(address(console) + path)
 
 
 def sign_in(page: Page, console: Running, name: str) -> None:

@@ -11,13 +11,12 @@ import pytest
 pytest.importorskip("playwright", reason="needs the browser")
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Locator, Page, expect
 from tests.fleet.api.kit import Running, add_chain_run
 from tests.fleet.api.test_permission import POLICY
 from tests.fleet.console.data import demo
-from tests.fleet.console.kit import PASSWORD, Browser, running_console
-from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
+from tests.fleet.console.in_browser import address, sign_in
+from tests.fleet.console.kit import Browser, running_console
 
 from saltern.chains.statuses import Leg, Run
 from saltern.fleet.console.views.offers import NOT_ALLOWED, OVER, job_offers, leg_offers, run_offers
@@ -33,27 +32,10 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield running
 
 
-@pytest.fixture
-def page(chromium: Chromium, console: Running) -> Iterator[Page]:  # noqa: F811
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    try:
-        yield page
-    finally:
-        context.close()
-
-
 def enter(page: Page, console: Running, path: str, name: str = "admin") -> None:
     """Sign in, open a page, and wait until it is live."""
-    base = f"http://127.0.0.1:{console.server.port}"
-    page.goto(f"{base}/sign-in")
-    page.fill("#u", name)
-    page.fill("#p", PASSWORD)
-    page.click("button.primary")
-    page.wait_for_url(f"{base}/")
-    page.goto(base + path)
+    sign_in(page, console, name)
+    page.goto(address(console) + path)
     expect(page.locator(".live")).to_have_attribute("data-state", "live")
 
 

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 import time
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -24,11 +23,6 @@ from saltern.fleet.console.views.inbox import beside
 CHAIN = "chain: kept\nactions:\n  - {id: a, command: 'true'}\n"
 DRAFT = "chain: kept\nactions:\n  - {id: a, command: 'true'}\n  - {id: b, command: 'false'}\n"
 OLD, BAD = "web-old", "bad-1"
-
-
-@pytest.fixture(scope="module")
-def fill() -> Callable[[Running], None]:
-    return add_all
 
 
 def add_all(running: Running) -> None:

@@ -102,24 +102,14 @@ def test_what_the_provider_refuses_is_said(console: Running, bad: str) -> None:
 
 def test_it_works_in_a_real_browser(console: Running) -> None:
     pytest.importorskip("playwright", reason="needs the browser")
-    import shutil
+    from playwright.sync_api import expect
+    from tests.views.conftest import running_chromium
 
-    from playwright.sync_api import expect, sync_playwright
-
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("chromium is not installed")
     base = f"http://127.0.0.1:{console.server.port}"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=program, args=["--disable-gpu", "--no-first-run"], chromium_sandbox=False
-        )
-        try:
-            page = chromium.new_page()
-            page.set_default_timeout(60_000)
-            page.goto(f"{base}/systems")
-            page.get_by_role("link", name="Continue at your provider").click()
-            page.wait_for_url(f"{base}/systems")
-            expect(page.locator(".who")).to_contain_text("oidc:")
-        finally:
-            chromium.close()
+    with running_chromium() as chromium:
+        page = chromium.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(f"{base}/systems")
+        page.get_by_role("link", name="Continue at your provider").click()
+        page.wait_for_url(f"{base}/systems")
+        expect(page.locator(".who")).to_contain_text("oidc:")

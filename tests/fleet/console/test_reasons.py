@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,11 +16,6 @@ from saltern.fleet.store.audit import REASON, add_reason
 MANY = [f"web{number}" for number in range(12)]
 WHY = "the mirror is back – ticket 5521"
 CHAIN = "chain: small\nactions:\n  - {id: a, command: 'true'}\n"
-
-
-@pytest.fixture(scope="module")
-def fill() -> Callable[[Running], None]:
-    return add_all
 
 
 def add_all(running: Running) -> None:

@@ -151,6 +151,8 @@ def test_times_are_said_short() -> None:
     assert format.moment(now, now) == "14:19"
     assert format.moment(None, now) == "–"
     assert format.moment(now - 86_400, now) == "15 Nov 14:19"
+    assert format.moment(now + 60 * 86_400, now) == "15 Jan 14:19"
+    assert format.moment(now - 400 * 86_400, now) == "12 Oct 2025"
 
 
 def test_hours_and_amounts_are_said_short() -> None:

@@ -15,11 +15,12 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from sqlalchemy import Column, Float, LargeBinary, String, Table, event
+from sqlalchemy import Column, Float, LargeBinary, String, Table
 from tests.fleet.api.kit import Running
 from tests.fleet.console.everything import LEG, NAMES, RUN, add_everything, all_names, page_paths
 from tests.fleet.console.kit import Browser, running_console
 from tests.fleet.console.test_attacks import SCRIPT, check_text
+from tests.fleet.store.statements import noted
 
 from saltern.fleet.store.chain_outputs import put_outputs
 from saltern.fleet.store.tables import METADATA
@@ -220,33 +221,30 @@ def write(running: Running, columns: dict[Column[Any], Cells]) -> None:
 # -- and seen -----------------------------------------------------------------------------------------------
 
 
-def tables_read(running: Running, reader: Browser, paths: Iterable[str]) -> dict[str, set[str]]:
-    """The tables that each page is made from."""
-    names = {table.name for table in METADATA.sorted_tables}
-    found: dict[str, set[str]] = {}
-    words: set[str] = set()
+def columns_read(running: Running, reader: Browser, paths: Iterable[str]) -> dict[str, set[Column[Any]]]:
+    """The columns that each page is made from: a statement names them and their table."""
+    columns = [one for table in METADATA.sorted_tables for one in table.columns]
+    found: dict[str, set[Column[Any]]] = {}
+    statements: set[str] = set()
 
-    def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-        words.update(re.findall(r"\w+", statement))
-
-    event.listen(running.database.engine, "before_cursor_execute", note)
-    try:
+    with noted(running.database, statements.add):
         for path in paths:
-            words.clear()
+            statements.clear()
             assert reader.get(path).status == 200, path
-            found[path] = words & names
-    finally:
-        event.remove(running.database.engine, "before_cursor_execute", note)
+            assert not any(re.search(r"SELECT (\w+\.)?\*", one) for one in statements), "names no columns"
+            named = [set(re.findall(r"\w+", one)) for one in statements]
+            found[path] = {
+                one for one in columns if any({one.table.name, one.name} <= some for some in named)
+            }
     return found
 
 
 def test_no_stored_text_is_markup(console: Running, reader: Browser) -> None:
     names = all_names(console)
-    read = tables_read(console, reader, [*page_paths(names), *MORE])
+    read = columns_read(console, reader, [*page_paths(names), *MORE])
     seen, broken = set(), set()
     for family, columns in families().items():
-        own = {str(one.table.name) for one in columns}
-        paths = [path for path, tables in read.items() if tables & own]
+        paths = [path for path, found in read.items() if not found.isdisjoint(columns)]
         values = [value for one in columns for value, _ in cells(console, one)]
         for place, change in changes(values).items():
             with attacked(console, columns, change) as became:

@@ -14,8 +14,8 @@ from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import BrowserContext, Page, expect
 from tests.fleet.api.kit import Running, add_chain_run, add_job, add_return, add_system
 from tests.fleet.api.test_library import ALWAYS
-from tests.fleet.console.kit import PASSWORD, running_console
-from tests.views.conftest import PATIENCE, chromium  # noqa: F401 (a fixture)
+from tests.fleet.console.in_browser import SCREEN, address, new_page, sign_in
+from tests.fleet.console.kit import running_console
 
 CHAIN = """\
 chain: os-patch
@@ -48,31 +48,19 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield api
 
 
-def base(console: Running) -> str:
-    return f"http://127.0.0.1:{console.server.port}"
-
-
 def enter(context: BrowserContext, console: Running, role: str) -> Page:
     """A page of someone who has signed in; a script that fails, or another host, fails the test."""
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    expect.set_options(timeout=PATIENCE)
-    page.goto(f"{base(console)}/sign-in")
-    page.fill("[name=name]", role)
-    page.fill("[name=password]", PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{base(console)}/")
-    return page
+    return sign_in(new_page(context), console, role)
 
 
 @pytest.fixture
-def admin(chromium: Chromium, console: Running) -> Iterator[Page]:  # noqa: F811
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+def admin(chromium: Chromium, console: Running) -> Iterator[Page]:
+    context = chromium.new_context(viewport=SCREEN)
     complaints: list[str] = []
     context.on("weberror", lambda error: complaints.append(str(error.error)))
     context.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     context.on(
-        "request", lambda one: None if one.url.startswith(base(console)) else complaints.append(one.url)
+        "request", lambda one: None if one.url.startswith(address(console)) else complaints.append(one.url)
     )
     try:
         yield enter(context, console, "admin")
@@ -87,10 +75,10 @@ def names(page: Page) -> list[str]:
 
 def test_a_chain_is_built_by_keyboard_saved_and_run_in_two_waves(
     admin: Page,
-    chromium: Chromium,  # noqa: F811
+    chromium: Chromium,
     console: Running,
 ) -> None:
-    admin.goto(f"{base(console)}/chains")
+    admin.goto(f"{address(console)}/chains")
     admin.get_by_role("button", name="New chain").press("Enter")
     admin.keyboard.type("by-keyboard")
     admin.keyboard.press("Enter")
@@ -136,7 +124,7 @@ def test_a_chain_is_built_by_keyboard_saved_and_run_in_two_waves(
     context = chromium.new_context()
     try:
         approver = enter(context, console, "approver")
-        approver.goto(f"{base(console)}/inbox")
+        approver.goto(f"{address(console)}/inbox")
         approver.get_by_role("link", name="by-keyboard version 1: may wave 2 begin").click()
         approver.fill("#v-c", "the first wave is fine")
         approver.get_by_role("button", name="Approve 2 systems").click()
@@ -148,7 +136,7 @@ def test_a_chain_is_built_by_keyboard_saved_and_run_in_two_waves(
 
 
 def test_the_text_and_the_list_are_kept_in_step(admin: Page, console: Running) -> None:
-    admin.goto(f"{base(console)}/chains/os-patch/edit")
+    admin.goto(f"{address(console)}/chains/os-patch/edit")
     box = admin.locator(".yaml-text")
     box.fill(CHAIN.replace("lbctl drain", "lbctl stop") + "  - {id: pause, wait: 2h}\n")
     expect(admin.locator("#b-flaws")).to_contain_text("os-patch.yaml:9")
@@ -160,7 +148,7 @@ def test_the_text_and_the_list_are_kept_in_step(admin: Page, console: Running) -
 
 
 def test_an_action_is_dragged(admin: Page, console: Running) -> None:
-    admin.goto(f"{base(console)}/chains/os-patch/edit")
+    admin.goto(f"{address(console)}/chains/os-patch/edit")
     rows = admin.locator("li[data-place]")
     expect(rows.first).to_have_attribute("draggable", "true")
     rows.nth(2).drag_to(rows.nth(0))
@@ -168,7 +156,7 @@ def test_an_action_is_dragged(admin: Page, console: Running) -> None:
 
 
 def test_a_command_is_run(admin: Page, console: Running) -> None:
-    admin.goto(f"{base(console)}/command")
+    admin.goto(f"{address(console)}/command")
     admin.fill("[name=target]", "web*")
     admin.fill("[name=run]", "test.ping")
     admin.keyboard.press("Enter")
@@ -180,14 +168,14 @@ def test_a_command_is_run(admin: Page, console: Running) -> None:
 
 
 def test_a_key_is_accepted_after_its_fingerprint_was_seen(admin: Page, console: Running) -> None:
-    admin.goto(f"{base(console)}/admin")
+    admin.goto(f"{address(console)}/admin")
     admin.get_by_role("button", name="Accept …").click()
     dialog = admin.locator("dialog[open]")
     expect(dialog).to_contain_text("SHA256:new1")
     dialog.get_by_role("button", name="Accept").click()
     admin.wait_for_url("**/admin?*")
     assert console.client().systems.get("new1")["state"] == "accepted"
-    admin.goto(f"{base(console)}/admin?state=accepted")
+    admin.goto(f"{address(console)}/admin?state=accepted")
     admin.locator("tr", has_text="new1").get_by_role("button", name="Revoke …").click()
     dialog = admin.locator("dialog[open]")
     sure = dialog.get_by_role("button", name="Revoke")

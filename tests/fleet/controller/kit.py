@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from tests.fleet.databases import sqlite_address
 
 from saltern.fleet.broker.streams import make_streams
 from saltern.fleet.bus.memory import MemoryHub
@@ -34,7 +35,6 @@ from saltern.fleet.protocol.subjects import SUBJECTS
 from saltern.fleet.store import job_queries, systems
 from saltern.fleet.store.database import Database, open_database
 from saltern.fleet.store.events import read_events
-from saltern.fleet.store.migrate import migrate
 from saltern.targeting.match import Subject, matches
 
 FLEET = "fleet-1"
@@ -211,14 +211,12 @@ def let_in(database: Database, id: str, grains: dict[str, object] | None = None)
 
 
 def new_address(folder: Path) -> str:
-    """The address of an empty database."""
-    return f"sqlite:///{folder}/fleet.db"
+    """The address of a database that has all tables."""
+    return sqlite_address(folder / "fleet.db")
 
 
 def new_database(folder: Path) -> Database:
-    database = open_database(new_address(folder))
-    migrate(database)
-    return database
+    return open_database(new_address(folder))
 
 
 @asynccontextmanager

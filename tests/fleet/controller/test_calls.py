@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from tests.fleet.harness import run
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.store.database import Connection
 from saltern.fleet.store.groups import groups, set_group
+from saltern.language.diagnostics import OperationError
 
 
 def test_one_that_fails_takes_no_other_with_it(tmp_path: Path) -> None:
@@ -62,3 +65,36 @@ def test_one_that_is_not_waited_for_is_done_all_the_same(tmp_path: Path) -> None
         database.close()
 
     run(scenario())
+
+
+def stored_together(
+    folder: Path, *works: Callable[[Connection], None]
+) -> tuple[list[BaseException | None], list[str]]:
+    """What comes of changes that are written in one transaction, and the names of the stored groups."""
+
+    async def scenario() -> tuple[list[BaseException | None], list[str]]:
+        database = new_database(folder)
+        calls = Calls(database)
+        hold = threading.Event()
+        first = asyncio.create_task(calls.write(lambda _connection: hold.wait(10)))
+        rest = [asyncio.create_task(calls.write(work)) for work in works]
+        await asyncio.sleep(0)
+        hold.set()
+        await first
+        done = await asyncio.gather(*rest, return_exceptions=True)
+        kept = sorted(await calls.read(groups))
+        calls.close()
+        database.close()
+        return done, kept
+
+    return run(scenario())
+
+
+def test_an_error_of_the_database_in_one_of_several_changes_is_one_for_people(tmp_path: Path) -> None:
+    def fail(connection: Connection) -> None:
+        connection.exec_driver_sql("SELECT * FROM no_table")
+
+    works = [partial(set_group, name=name, expression="x") for name in ("g1", "g3")]
+    done, kept = stored_together(tmp_path, works[0], fail, works[1])
+    assert kept == ["g1", "g3"] and done[0] is done[2] is None
+    assert isinstance(done[1], OperationError) and "no_table" in str(done[1])

@@ -19,12 +19,12 @@ from tests.fleet.controller import (
     test_service,
     test_singleton,
 )
+from tests.fleet.databases import postgresql_address
 from tests.fleet.harness import run
 from tests.postgres_server import Server, running_server
 
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.store.database import Connection, open_database
-from saltern.fleet.store.migrate import migrate
 from saltern.fleet.store.settings import write_setting
 
 _numbers = count()
@@ -47,8 +47,7 @@ def test_the_same_with_postgresql(
     scenario: Callable[[Path], None], tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"fleet{next(_numbers)}"
-    server.psql(f"CREATE DATABASE {name}")
-    address = f"postgresql://postgres@/{name}?host={server.place}&port={server.port}"
+    address = postgresql_address(server, name)
     monkeypatch.setattr(kit, "new_address", lambda _folder: address)
     scenario(tmp_path)
     server.psql(f"DROP DATABASE {name}")
@@ -59,10 +58,7 @@ def test_there_are_scenarios() -> None:
 
 
 def test_of_two_changes_that_wait_for_each_other_both_are_made(server: Server) -> None:
-    server.psql("CREATE DATABASE deadlock")
-    address = f"postgresql://postgres@/deadlock?host={server.place}&port={server.port}"
-    database = open_database(address)
-    migrate(database)
+    database = open_database(postgresql_address(server, "deadlock"))
     both_hold_one = threading.Barrier(2)
 
     def change(connection: Connection, first: str, second: str, begun: list[str]) -> None:

@@ -17,6 +17,7 @@ import pytest
 from msgspec.structs import replace
 from tests.fleet.controller.nine import Nine, admit
 from tests.fleet.controller.processes import ControllerProcess, saltern, wait_for
+from tests.fleet.databases import sqlite_database
 from tests.fleet.harness import run
 from tests.postgres_server import running_server
 
@@ -30,9 +31,8 @@ from saltern.fleet.controller.sync import settle
 from saltern.fleet.protocol.messages import Signed, SyncRequest
 from saltern.fleet.protocol.withdrawal import withdrawn_key
 from saltern.fleet.store import audit
-from saltern.fleet.store.database import Database, open_database
+from saltern.fleet.store.database import Database
 from saltern.fleet.store.leases import lease_holder, take
-from saltern.fleet.store.migrate import migrate
 from saltern.fleet.store.settings import read_setting, write_setting
 from saltern.language.diagnostics import OperationError
 
@@ -105,8 +105,7 @@ def test_one_of_three_is_gone_for_good_and_a_fourth_takes_its_place(nine: Nine) 
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    made = open_database(f"sqlite:///{tmp_path / 'fleet.db'}")
-    migrate(made)
+    made = sqlite_database(tmp_path / "fleet.db")
     yield made
     made.close()
 

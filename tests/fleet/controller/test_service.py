@@ -51,6 +51,7 @@ def test_wait_0_leaves_out_who_is_away(tmp_path: Path) -> None:
             with pytest.raises(OperationError) as problem:
                 await bench.fleet.submit(JOE, Submission(function="test.ping", target="web2", wait=0))
             assert code(problem) == "fleet-all-away"
+            assert "the only system that the target matches is away: 'web2'" in str(problem.value)
 
     run(scenario())
 

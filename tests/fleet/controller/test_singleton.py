@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fleet.controller.kit import new_database
@@ -14,6 +16,7 @@ from saltern.fleet.controller import singleton
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.singleton import Hold, LeaseLost, Singleton
 from saltern.fleet.store.groups import groups, set_group
+from saltern.fleet.store.leases import lease_holder
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 
@@ -131,4 +134,85 @@ def test_hints_wait_where_the_last_round_found_nothing_and_do_not_where_it_did(
         database.close()
 
     monkeypatch.setattr(singleton, "LAZY", 60.0)
+    run(scenario())
+
+
+def test_a_hint_is_followed_within_the_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        database = new_database(tmp_path)
+        calls = Calls(database)
+        rounds: list[float] = []
+
+        async def keep(_hold: Hold) -> bool:
+            rounds.append(one._began)
+            return False
+
+        one = Singleton(calls, "work", "c1", keep, every=60.0)
+        task = asyncio.create_task(one.run())
+        for number in range(1, 4):
+            await until(lambda number=number: len(rounds) == number)  # type: ignore[misc]
+            for _ in range(10):
+                one.hint()
+        await until(lambda: len(rounds) == 4)
+        await end(task)
+        assert all(after - before >= 0.3 for before, after in pairwise(rounds))
+        calls.close()
+        database.close()
+
+    monkeypatch.setattr(singleton, "LAZY", 0.3)
+    run(scenario())
+
+
+def test_leases_of_those_that_wait_are_renewed_in_one_transaction(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        database = new_database(tmp_path)
+        calls = Calls(database)
+        writes: list[Any] = []
+        write, hangs = calls.write, asyncio.Event()
+
+        async def count(*given: Any, **more: Any) -> Any:
+            writes.append(given)
+            return await write(*given, **more)
+
+        async def keep(_hold: Hold) -> None: ...
+
+        async def hang(_hold: Hold) -> None:
+            await hangs.wait()
+
+        calls.write = count  # type: ignore[method-assign]
+        all_: list[Singleton] = []
+        works = {"a": keep, "b": keep, "c": keep, "stuck": hang}
+        all_ += [
+            Singleton(calls, name, "c1", work, every=0.02, seconds=1.0, beside=all_)
+            for name, work in works.items()
+        ]
+        tasks = [asyncio.create_task(one.run()) for one in all_]
+        await until(lambda: all(one.fence == 1 for one in all_))
+        writes.clear()
+        await until(lambda: {"a", "b", "c"} in [set(given[2]) for given in writes])
+        assert "stuck" not in {name for given in writes for name in given[2]}  # it must lose its lease
+        with database.read() as connection:
+            assert all(lease_holder(connection, name) == (1, True) for name in "abc")
+        for task in tasks:
+            await end(task)
+        calls.close()
+        database.close()
+
+    run(scenario())
+
+
+def test_a_lease_of_another_controller_is_not_written(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        database = new_database(tmp_path)
+        calls = Calls(database)
+
+        async def keep(_hold: Hold) -> None: ...
+
+        one, two = (Singleton(calls, "work", name, keep, every=1.0, seconds=60.0) for name in ("c1", "c2"))
+        assert await one.step()
+        calls.write = None  # type: ignore[method-assign, assignment]
+        assert not await two.step()
+        calls.close()
+        database.close()
+
     run(scenario())

@@ -138,7 +138,7 @@ def filled(text: str, fleet: RfcFleet, wheels: Path) -> str:
 def check(found: dict[str, dict[str, Any]]) -> None:
     """What the database has: by action and system, with the chunks that the RFC names."""
     steps = {name: {row["action"]: row["status"] for row in leg["steps"]} for name, leg in found.items()}
-    assert steps == EXPECTED
+    assert steps == EXPECTED, json.dumps(found, default=str)
     assert found["M2"]["steps"][-1]["blocked_by"] == "A4"
     for name, numbers in CHUNKS.items():
         chunks = [row["chunk"] for row in found[name]["steps"]]

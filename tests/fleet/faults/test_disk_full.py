@@ -60,6 +60,8 @@ def test_an_agent_refuses_jobs_with_the_reason_and_returns_what_it_has_done_late
         assert "takes no jobs: the disk of" in shown and "free space" in shown
         shown = fleet.call("job", refused, "--controller", fleet.socket).stdout
         assert "1 refused: the " in shown and "free space" in shown, shown
+        # Its worker cannot write its journal, and the agent cannot record that it starts another one.
+        wait_until(lambda: f"job {begun} waits" in fleet.said("web1"), "the worker is not replaced")
         # A restart with a full disk says what is wrong, and works once there is space.
         disk.free()
         ping(fleet, "web1")

@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_fetched_fails_what_needs_it_with_the_reason(tmp_p
         agent = site.agent()
         directory = await agent.ensure(tree.digest)
         here = published(directory, tmp_path / "s", wait=0.3)
-        with pytest.raises(OperationError, match=r"agent at .* does not answer"):
+        with pytest.raises(OperationError, match=r"agent at .* does not respond"):
             await asyncio.to_thread(here.find, "blob", "base")
         assert here.find("other", "base") is None
         site.hub.stop()

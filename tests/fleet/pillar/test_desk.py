@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.fleet.controller.kit import FLEET, KEY, ROOT, TRUST
+from tests.fleet.databases import sqlite_database
 from tests.fleet.harness import run
 
 from saltern.fleet.agent.ask import Asker
@@ -25,8 +26,7 @@ from saltern.fleet.pillar.desk import PillarDesk, PillarOptions
 from saltern.fleet.protocol.envelope import Issuer, certify
 from saltern.fleet.protocol.keys import SealingKey, SigningKey
 from saltern.fleet.protocol.messages import Certificate, Facts, PillarAnswer, PillarRequest
-from saltern.fleet.store.database import Database, open_database
-from saltern.fleet.store.migrate import migrate
+from saltern.fleet.store.database import Database
 from saltern.fleet.store.systems import store_facts
 from saltern.fleet.store.tables import SYSTEMS
 
@@ -93,8 +93,7 @@ class Site:
 
 @asynccontextmanager
 async def site(place: Path) -> AsyncIterator[Site]:
-    database = open_database(f"sqlite:///{place}/fleet.db")
-    migrate(database)
+    database = sqlite_database(place / "fleet.db")
     made = Site(place, database)
     services = Services(made.hub.connect("c1"), issuer(), now=time.time)
     await services.serve("pillar", made.desk.answer)

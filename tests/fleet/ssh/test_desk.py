@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fleet.controller.kit import JOE
+from tests.fleet.databases import sqlite_database
 
 from saltern.fleet.controller.ssh.access import STEPS, HostAccess, pause_after
 from saltern.fleet.controller.ssh.board import SshBoard
@@ -19,9 +20,8 @@ from saltern.fleet.protocol.messages import Job, Return
 from saltern.fleet.ssh.drive import Done
 from saltern.fleet.ssh.problems import PROBLEMS
 from saltern.fleet.store import job_queries, systems
-from saltern.fleet.store.database import Database, open_database
+from saltern.fleet.store.database import Database
 from saltern.fleet.store.jobs import Change, NewJob, create_job, end_overdue, set_status
-from saltern.fleet.store.migrate import migrate
 from saltern.fleet.store.ssh_systems import (
     SshSystem,
     late_work,
@@ -38,9 +38,7 @@ NOW = 1000.0
 
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
-    found = open_database(f"sqlite:///{tmp_path}/fleet.db")
-    migrate(found)
-    return found
+    return sqlite_database(tmp_path / "fleet.db")
 
 
 def job(number: int = 0) -> Job:

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.fleet.databases import sqlite_database
+
 from saltern.fleet.controller.calls import Calls
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.controller.ssh.questions import HostQuestions
 from saltern.fleet.protocol.pace import Pace
 from saltern.fleet.protocol.peer_messages import MineAnswer, MineRequest
-from saltern.fleet.store.database import open_database
 from saltern.fleet.store.events import read_events
-from saltern.fleet.store.migrate import migrate
 
 BURST = 3
 
@@ -34,8 +34,7 @@ async def no_mine(_host: str, _request: MineRequest) -> MineAnswer:
 
 @asynccontextmanager
 async def asked(directory: Path, clock: Clock) -> AsyncIterator[tuple[HostQuestions, Calls]]:
-    database = open_database(f"sqlite:///{directory}/fleet.db")
-    migrate(database)
+    database = sqlite_database(directory / "fleet.db")
     calls = Calls(database)
 
     def new_pace() -> Pace:

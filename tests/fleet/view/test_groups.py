@@ -40,6 +40,16 @@ def test_the_sentence_of_the_specification() -> None:
     ]
 
 
+def test_a_system_without_a_broken_run_has_nothing_to_resume() -> None:
+    answers = [Answered(system=one, status="returned", has_body=True) for one in ("web1", "web2")]
+    found = [outcome("saltern.resume", one) for one in answers]
+    assert list(summary(found)) == [
+        "2 unchanged: no run is broken; there is nothing to resume (web1, web2)",
+        "2 systems: 2 unchanged",
+    ]
+    assert value_of(found[0]) == "no run is broken; there is nothing to resume"
+
+
 def test_other_states_are_another_group() -> None:
     found = groups([changed("a", "x", "y"), changed("b", "x"), changed("c", "x", "y")], "changed")
     assert [group.systems for group in found] == [("a", "c"), ("b",)]

@@ -34,23 +34,24 @@ class Policies:
     def __init__(self, database: Database, file: str = "", host: str = "") -> None:
         self.database, self.file = database, file
         self.source = f"file {host}:{file}" if host else f"file {file}"
-        self._number = -1
-        self._policy = Policy()
+        self._read = (-1, Policy())  # the version that was read last; replaced as a whole: threads share it
 
     def current(self) -> Policy:
         """The policy in force."""
-        with self.database.read() as connection:
+        with self.database.look() as connection:
             number = newest_number(connection)
-            if number == self._number:
-                return self._policy
+            known, policy = self._read
+            if number == known:
+                return policy
             found = newest_policy(connection)
-        self._policy, _ = read_policy(found.text, f"policy version {found.version}")
-        self._number = found.version
-        return self._policy
+        policy, _ = read_policy(found.text, f"policy version {found.version}")
+        self._read = found.version, policy
+        return policy
 
     def last(self) -> Policy:
         """The policy that ``current`` returned last."""
-        return self._policy if self._number >= 0 else self.current()
+        number, policy = self._read
+        return policy if number >= 0 else self.current()
 
     def version(self) -> PolicyVersion:
         with self.database.read() as connection:

@@ -19,7 +19,9 @@ from saltern.fleet.store.database import Database
 
 
 class Access:
-    """An ``Authority`` over the database. All methods wait for the database: call them in a thread."""
+    """An ``Authority`` over the database. All methods wait for the database: call them in a thread. Only
+    ``decide`` and ``explain`` do no more than read the policy, which SQLite answers at once.
+    """
 
     def __init__(
         self, database: Database, *, policy_file: str = "", host: str = "", passwords: Passwords | None = None

@@ -10,7 +10,7 @@ from secrets import token_urlsafe
 from msgspec import Struct
 from msgspec.structs import replace
 
-from saltern.fleet.access.local import is_forwarded, local_admin, user_name
+from saltern.fleet.access.local import is_forwarded, local_admin
 from saltern.fleet.access.pam import unix_groups
 from saltern.fleet.access.policies import Policies
 from saltern.fleet.access.policy import Login, Policy, roles_of
@@ -21,6 +21,7 @@ from saltern.fleet.store import credentials as store
 from saltern.fleet.store.credentials import SESSION, Credential
 from saltern.fleet.store.database import Database
 from saltern.fleet.store.operators import Operator, operator
+from saltern.system.foreign import name_of
 
 LINK = "link"  # the source of a session that root on the controller's host has begun in a browser
 
@@ -108,7 +109,7 @@ class Sessions:
         policy = self.policies.current()
         if peer.uid is None or not policy.login.socket or is_forwarded(headers):
             return None
-        name = user_name(peer.uid)
+        name = name_of(peer.uid)
         groups = tuple(sorted(f"local:{group}" for group in unix_groups(name) or ()))
         who = Principal(name=f"local:{name}", groups=groups, via="socket")
         return replace(who, roles=roles_of(policy, who))

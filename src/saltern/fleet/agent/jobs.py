@@ -120,7 +120,13 @@ class Jobs:
             self._tasks.spawn(entry.jid, self._attend(entry, self._runner.follow(entry.jid)))
             self._begun(entry.jid)
         elif todo is Todo.CONTINUE:
-            self._begin(entry)
+            try:
+                self._begin(entry)
+            except SpoolFailed as problem:  # a full disk: later
+                log.error("job %s waits: %s", entry.jid, problem)
+                asyncio.get_running_loop().call_later(
+                    self._retry, lambda: self._tasks.spawn(entry.jid, self._conclude(entry.jid, None))
+                )
         else:
             why = f"its worker was killed at attempt {entry.attempt}: {todo.value}"
             self._report(entry, "indeterminate", why)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 
 from saltern.system import own_program, services
-from saltern.system.services import Piece, shell_word, unit_word
+from saltern.system.services import Piece, boot_pieces
 
 NAME = "saltern-agent"
-UNIT_PLACE = f"/etc/systemd/system/{NAME}.service"
-WANTED_PLACE = f"/etc/systemd/system/multi-user.target.wants/{NAME}.service"
-SCRIPT_PLACE = f"/etc/init.d/{NAME}"
 LINKS = (
-    *(f"/etc/rc{level}.d/S99{NAME}" for level in (2, 3, 4, 5)),
-    *(f"/etc/rc{level}.d/K01{NAME}" for level in (0, 1, 6)),
+    *(f"rc{level}.d/S99" for level in (2, 3, 4, 5)),
+    *(f"rc{level}.d/K01" for level in (0, 1, 6)),
 )
 
 UNIT = """\
@@ -110,12 +107,7 @@ def pieces(directory: str = "", python: str = "") -> list[Piece]:
     words = ("agent", "run", *(("--directory", directory) if directory else ()))
     program, *rest = own_program.command("saltern", words, python=python)
     command = [program, "-OO", *rest]
-    return [
-        Piece(UNIT_PLACE, UNIT.format(command=" ".join(map(unit_word, command)))),
-        Piece(WANTED_PLACE, target=UNIT_PLACE),
-        Piece(SCRIPT_PLACE, SCRIPT.format(name=NAME, command=" ".join(map(shell_word, command))), 0o755),
-        *(Piece(place, target=f"../init.d/{NAME}") for place in LINKS),
-    ]
+    return boot_pieces(NAME, UNIT, SCRIPT, command, LINKS)
 
 
 def install(root: str = "/", *, directory: str = "", python: str = "") -> list[str]:

@@ -220,6 +220,16 @@ def ask_agent(path: str, question: Message, timeout: float = 25.0) -> Message:
                 data += more
         return msgspec.json.decode(data, type=dict[str, Any])
     except (OSError, msgspec.DecodeError) as problem:
-        what = f"no agent answers at {path}: {problem}"
-        fix = "start it: saltern agent run, or systemctl start saltern-agent"
-        raise OperationError(Diagnostic(code="agent-away", what=what, fix=fix)) from None
+        raise _no_answer(path, problem) from None
+
+
+def _no_answer(path: str, problem: Exception) -> OperationError:
+    reason = getattr(problem, "strerror", "") or str(problem)
+    fix = "start it: saltern agent run, or systemctl start saltern-agent"
+    if isinstance(problem, FileNotFoundError):
+        reason = "there is no such socket"
+    elif isinstance(problem, PermissionError):
+        reason, fix = "this user may not use its socket", "use sudo"
+    return OperationError(
+        Diagnostic(code="agent-away", what=f"no agent answers at {path}: {reason}", fix=fix)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -69,13 +69,15 @@ def _end_notice(connection: Any, row: JobRow) -> JobEnded:
     return JobEnded(at=row.ended or 0.0, jid=row.jid, counts=job_queries.counts(connection, row.jid))
 
 
-async def job_notices(fleet: Fleet, jid: str, start: Start) -> AsyncIterator[Notice]:
-    """The notices of a job, until it has ended."""
+async def job_notices(
+    fleet: Fleet, jid: str, start: Start, systems: Collection[str] = ()
+) -> AsyncIterator[Notice]:
+    """The notices of a job, until it has ended. ``systems``: those of the job, if they are known."""
     for notice in start.first:
         yield notice
     if start.over:
         return
-    async for notice in fleet.follow(jid, after=start.cursor):
+    async for notice in fleet.follow(jid, after=start.cursor, systems=systems):
         yield notice
         if isinstance(notice, JobEnded):
             return

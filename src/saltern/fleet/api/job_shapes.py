@@ -55,6 +55,12 @@ class SubmitBody(Body, frozen=True, kw_only=True):
     return_options: dict[str, Any] = {}
 
 
+class SubmitQuery(Query, frozen=True, kw_only=True):
+    """``returns``: whether a stream has what the systems return."""
+
+    returns: bool = True
+
+
 class SubmitAnswer(ApiAnswer, frozen=True, kw_only=True):
     """The job. ``away``: the systems that will get it later, and since when they are away; a system that is
     not expected was left out.

@@ -87,13 +87,18 @@ def denial(who: Principal, action: str, decision: Decision) -> ApiError:
     return ApiError(403, replace(found, code=decision.code or found.code))
 
 
+# The commands that list what exists.
+LISTS = {
+    "job": "saltern jobs",
+    "system": "saltern fleet systems",
+    "system with facts": "saltern fleet systems",
+    "operator": "saltern operators",
+    "run": "saltern chain runs",
+    "request for approval": "saltern approvals",
+}
+
+
 def unknown(kind: str, name: str) -> ApiError:
     """The error for something that does not exist."""
-    return ApiError(
-        404,
-        Diagnostic(
-            code="api-not-found",
-            what=f"there is no {kind} {name!r}",
-            fix="check the spelling, or list what exists",
-        ),
-    )
+    listed = f"`{LISTS[kind]}` lists them" if kind in LISTS else "check the spelling, or list what exists"
+    return ApiError(404, Diagnostic(code="api-not-found", what=f"there is no {kind} {name!r}", fix=listed))

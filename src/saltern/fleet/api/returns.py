@@ -21,18 +21,39 @@ MOST_VALUES = 3_000_000  # in one body: each takes a hundred bytes and more
 
 
 def returns_page(connection: Any, jid: str, after: str, limit: int) -> tuple[list[ReturnAnswer], int]:
-    """Returns by system, and 1 if there are more, else 0. The page ends early if it gets large."""
-    found: list[ReturnAnswer] = []
+    """Returns by system, and 1 if there are more, else 0: the last one is then the next page's first, without
+    its body. The page ends early if it gets large.
+    """
+    found, following = read_returns(connection, jid, after, limit, _answer)
+    return (found, 0) if following is None else ([*found, _answer(following, None)], 1)
+
+
+def read_returns(
+    connection: Any, jid: str, after: str, limit: int, make: Callable[[TargetRow, object], T]
+) -> tuple[list[T], TargetRow | None]:
+    """What is made of each return of a page, from its row and its body; and the first row that follows."""
+    found: list[T] = []
     size = 0
-    rows = listings.returned_after(connection, jid, after, limit + 1)
-    for row, packed in _with_bodies(connection, jid, rows):
+    for row, packed in _packed_returns(connection, jid, after, limit + 1):
         if len(found) == limit or size > PAGE_BYTES:
-            return [*found, _bare(row)], 1
+            return found, row
         if packed is not None:
             data, problem = inflate(*packed)
             size += len(data)
-            found.append(ReturnAnswer(**asdict(row), body=problem or _value(data)))
-    return found, 0
+            found.append(make(row, problem or _value(data)))
+    return found, None
+
+
+def _packed_returns(
+    connection: Any, jid: str, after: str, at_once: int
+) -> Iterator[tuple[TargetRow, tuple[str, bytes] | None]]:
+    """All returns after a system, read some at once; of those whose parts are not all there, only the row."""
+    while True:
+        rows = listings.returned_after(connection, jid, after, at_once)
+        yield from _with_bodies(connection, jid, rows)
+        if len(rows) < at_once:
+            return
+        after = rows[-1].system
 
 
 def _with_bodies(
@@ -65,11 +86,11 @@ def split_by_size(rows: Sequence[T], size: Callable[[T], int]) -> Iterator[list[
 def make_return(connection: Any, row: TargetRow) -> ReturnAnswer | None:
     """What a system returned for a job; None until all parts have arrived."""
     packed = job_queries.body(connection, row.jid, row.system)
-    return ReturnAnswer(**asdict(row), body=unpack_value(*packed)) if packed is not None else None
+    return _answer(row, unpack_value(*packed)) if packed is not None else None
 
 
-def _bare(row: TargetRow) -> ReturnAnswer:
-    return ReturnAnswer(**asdict(row), body=None)
+def _answer(row: TargetRow, body: object) -> ReturnAnswer:
+    return ReturnAnswer(**asdict(row), body=body)
 
 
 def unpack_value(encoding: str, data: bytes, limit: int = MAX_BODY) -> object:

@@ -9,12 +9,12 @@ import socket
 import ssl
 import stat
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 from uvicorn import Config, Server
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from saltern.fleet.access.ports import Peer
 from saltern.fleet.api.wrapper import Wrapper
@@ -23,6 +23,8 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 GRACE = 5  # seconds that open requests have when the controller stops
 FIRST_REQUEST = 20.0  # seconds that a connection may stay without a request
 MOST_CONNECTIONS = 5000
+MOST_UNREAD = 64 * 1024  # bytes of a head, or before a part of a body: the parser keeps what is not whole
+MOST_WAITING = 100  # requests of one connection that wait for the answer to an earlier one
 _CREDENTIALS = struct.Struct("3i")
 
 
@@ -38,10 +40,14 @@ class Listen(Struct, frozen=True, kw_only=True):
     trusted_proxies: tuple[str, ...] = ()
 
 
-class PeerProtocol(H11Protocol):
-    """HTTP on one connection, which knows the process at the other end of a UNIX socket."""
+class PeerProtocol(HttpToolsProtocol):
+    """HTTP on one connection, with limits for a head and for requests that wait; it knows the process at the
+    other end of a UNIX socket.
+    """
 
     _waiting: asyncio.TimerHandle | None = None
+    _unread = 0  # bytes since the last whole head or part of a body
+    _open: Sequence[RequestResponseCycle] = ()  # requests that are not answered; uvicorn knows only the last
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -50,14 +56,35 @@ class PeerProtocol(H11Protocol):
         self._waiting = self.loop.call_later(FIRST_REQUEST, transport.close)
 
     def data_received(self, data: bytes) -> None:
+        self._unread += len(data)
         super().data_received(data)
         if self.cycle is not None and self._waiting is not None:
             self._waiting.cancel()
+        if self._unread > MOST_UNREAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_headers_complete(self) -> None:
+        if len(self.pipeline) >= MOST_WAITING:  # each takes a hundred times the memory of its bytes
+            raise ValueError("too many requests at once")  # the parser ends, and 400 is answered
+        self._unread = 0
+        super().on_headers_complete()
+        self._open = [*(one for one in self._open if not one.response_complete), self.cycle]
+
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._waiting is not None:
             self._waiting.cancel()
         super().connection_lost(exc)
+        for one in self._open:
+            one.disconnected = True
+            one.message_event.set()
 
 
 def peer_of(connection: Any) -> Peer | None:

@@ -41,14 +41,21 @@ def encode_notice(notice: Notice) -> bytes:
 
 
 class EventStream:
-    """The answer to one reader. ``is_allowed`` is checked again from time to time."""
+    """The answer to one reader, with an HTTP status. ``is_allowed`` is checked again from time to time.
+    ``first``: a notice that is sent in any case, even if the controller stops.
+    """
 
     def __init__(
         self,
         notices: AsyncIterator[Notice],
         closing: asyncio.Event,
         is_allowed: Callable[[], Awaitable[bool]],
+        *,
+        status: int = 200,
+        first: Notice | None = None,
     ) -> None:
+        self._status = status
+        self._first = encode_notice(first) if first is not None else b""
         self._notices = notices
         self._closing = closing
         self._is_allowed = is_allowed
@@ -59,8 +66,8 @@ class EventStream:
             asyncio.create_task(_is_set(self._closing)),
         ]
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-            await self._send(send, b"retry: %d\n\n" % RETRY)
+            await send({"type": "http.response.start", "status": self._status, "headers": _HEADERS})
+            await self._send(send, b"retry: %d\n\n%s" % (RETRY, self._first))
             await self._run(send, ends)
             await self._send(send, b"", more=False)
         except TimeoutError:
@@ -117,7 +124,8 @@ class Pump:
     async def _read(self) -> None:
         async for notice in self._notices:
             self._data += encode_notice(notice)
-            self.news.set()
+            if not self.news.is_set():
+                self.news.set()
             if len(self._data) > self._most:
                 self._room.clear()
                 await self._room.wait()

@@ -37,6 +37,7 @@ from saltern.fleet.api.job_shapes import (
     ReturnAnswer,
     SubmitAnswer,
     SubmitBody,
+    SubmitQuery,
     TargetAnswer,
     TargetsQuery,
 )
@@ -100,8 +101,10 @@ ROUTES: tuple[Route, ...] = (
         "jobs.submit",
         submit.submit_job,
         SubmitAnswer,
+        query=SubmitQuery,
         body=SubmitBody,
         status=201,
+        streams=True,
         knows_tokens=True,
     ),
     post("/v1/jobs/{jid}/cancel", "jobs.cancel", submit.cancel_job, CancelAnswer, body=CancelBody),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -76,10 +77,29 @@ tls {{
 """
 
 
+def account_lines(
+    operator: str, system_account: str, accounts: Mapping[str, str], folder: str, interval: str
+) -> str:
+    """Who is trusted, and where the broker keeps accounts; it compares them with others each ``interval``."""
+    quoted = json.dumps
+    preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in accounts.items())
+    return f"""\
+operator: {quoted(operator)}
+system_account: {system_account}
+resolver {{
+  type: full
+  dir: {quoted(f"{folder}/accounts")}
+  allow_delete: false
+  interval: {quoted(interval)}
+}}
+resolver_preload {{
+{preload}
+}}"""
+
+
 def render_config(settings: BrokerSettings, parts: ConfigParts) -> str:
     """The file, whole. Acknowledged means synced (``sync_interval``), unless a stream says otherwise."""
     tls, quoted = parts.certificates, json.dumps
-    preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in parts.accounts.items())
     return f"""\
 {server_lines(settings.server_name, settings.host, settings.port, parts.folder, tls.server, tls.server_key)}
 max_connections: {settings.max_connections}
@@ -93,17 +113,7 @@ jetstream {{
   sync_interval: always
 }}
 
-operator: {quoted(parts.operator_jwt)}
-system_account: {parts.system_account}
-resolver {{
-  type: full
-  dir: {quoted(f"{parts.folder}/accounts")}
-  allow_delete: false
-  interval: "2m"
-}}
-resolver_preload {{
-{preload}
-}}
+{account_lines(parts.operator_jwt, parts.system_account, parts.accounts, parts.folder, "2m")}
 {_cluster(settings.cluster, tls) if settings.cluster else ""}{_sites(settings, parts)}"""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from saltern.fleet.broker.binary import find_binary
-from saltern.fleet.broker.config import server_lines
+from saltern.fleet.broker.config import account_lines, server_lines
 from saltern.fleet.broker.process import BrokerProcess
 from saltern.fleet.broker.site_files import KEEP, keep_files
 from saltern.fleet.broker.site_renewal import SiteRenewal, newest
@@ -74,8 +74,6 @@ def render(kit: Kit, folder: str) -> str:
     """The configuration of the broker. It keeps nothing: streams are at the fleet's brokers, and files are
     kept beside it (``site_files``).
     """
-    quoted = json.dumps
-    preload = "\n".join(f"  {name}: {quoted(jwt)}" for name, jwt in kit.accounts.items())
     certificate = (f"{folder}/server.pem", f"{folder}/server.key")
     links = "\n".join(
         _link(kit, folder, account, file)
@@ -83,17 +81,7 @@ def render(kit: Kit, folder: str) -> str:
     )
     return f"""\
 {server_lines(f"saltern-site-{kit.site}", listens_on(kit), kit.port, folder, *certificate)}
-operator: {quoted(kit.operator)}
-system_account: {kit.system_account}
-resolver {{
-  type: full
-  dir: {quoted(f"{folder}/accounts")}
-  allow_delete: false
-  interval: "1m"
-}}
-resolver_preload {{
-{preload}
-}}
+{account_lines(kit.operator, kit.system_account, kit.accounts, folder, "1m")}
 
 # Without this the broker keeps requests for streams from the link, and agents get no files.
 default_js_domain {{ {kit.account}: "" }}

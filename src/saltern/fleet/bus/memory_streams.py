@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Protocol
 
@@ -50,6 +50,14 @@ class MemoryStreams(ABC):
     @abstractmethod
     async def ask(self, message: Message, timeout: float, id: str = "") -> Message:
         """One answer to one message; ``id`` is the id of the stored message."""
+
+    @abstractmethod
+    async def publish(self, subject: str, data: bytes = b"") -> None:
+        """Send a message to current subscribers."""
+
+    async def publish_each(self, subjects: Iterable[str], data: bytes) -> None:
+        for subject in subjects:
+            await self.publish(subject, data)
 
     async def make_stream(self, stream: Stream, subjects: tuple[str, ...], *, replicas: int = 1) -> None:  # noqa: ARG002
         self.check()

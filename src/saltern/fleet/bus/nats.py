@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -37,9 +36,10 @@ from saltern.fleet.bus.ports import (
     TooLarge,
     Watcher,
 )
+from saltern.fleet.bus.reasons import reason_of
 from saltern.fleet.bus.requests import Requests
 from saltern.fleet.bus.subscription import KeptSubscription
-from saltern.fleet.bus.wire import command, header_block, is_subject, read_headers, text
+from saltern.fleet.bus.wire import command, command_blocks, header_block, is_subject, read_headers, text
 from saltern.fleet.protocol.subjects import inbox_of
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,8 @@ SHORT = 0.5  # the same, for one that was never made: after a failed handshake t
 MAX_BYTES = 64 * 1024 * 1024  # messages that wait for the handler of one subscription
 MAX_UNREAD = 1024 * 1024  # bytes that the broker has not read, above which no further request is written
 STATUS = "Status"
-CLOSED = "the broker closed the connection"
+# uvloop raises the last one for a write to a connection that it has closed.
+FAILURES = (nats.errors.Error, OSError, RuntimeError)
 Taker = Callable[[Message], None]
 _DENIED = re.compile(r'permissions violation for (publish|subscription) to "([^"]+)"')
 
@@ -113,11 +114,16 @@ class _Client(Client):
             await self._transport.drain()  # type: ignore[union-attr]
 
     async def publish_each(self, subjects: Iterable[str], data: bytes) -> None:
-        """Publish the same data to many subjects, in one write."""
+        """Publish the same data to many subjects, in few writes; large data as the broker takes it."""
         if not self.is_connected:
             raise nats.errors.ConnectionClosedError
-        rest = b" %d\r\n%b\r\n" % (len(data), data)
-        await self._send_command(b"".join([b"PUB %b%b" % (one.encode(), rest) for one in subjects]))
+        if len(data) > self._max_payload:  # for which the broker would close the connection
+            raise nats.errors.MaxPayloadError
+        subjects = [*subjects]
+        if not all(map(is_subject, subjects)):
+            raise nats.errors.BadSubjectError
+        for block in command_blocks(subjects, data):
+            await self._send_command(block)
         await self._flush_pending()
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
@@ -158,7 +164,7 @@ class LinkInboxes:
 
     async def close(self, inbox: Inbox) -> None:
         if (held := self._held.pop(inbox, None)) is not None and self._client.is_connected:
-            with suppress(nats.errors.Error):
+            with suppress(*FAILURES):
                 await self._client.release(held)
 
     def cut(self, why: str) -> None:
@@ -206,9 +212,9 @@ class Link:
         try:
             async with asyncio.timeout(settings.timeout):
                 await self._client.connect([server], **options)
-        except (OSError, TimeoutError, nats.errors.Error) as problem:
+        except FAILURES as problem:
             await self.shut(SHORT)
-            raise NotConnected(f"{server}: {self.why or _words(problem)}") from None
+            raise NotConnected(f"{server}: {self.why or reason_of(problem)}") from None
         except BaseException:
             await self.shut(SHORT)
             raise
@@ -219,7 +225,7 @@ class Link:
         self.began = asyncio.get_running_loop().time()
 
     async def _on_error(self, problem: Exception) -> None:
-        said = _words(problem)
+        said = reason_of(problem)
         if found := _DENIED.search(said):
             self.denied[found[1], found[2]] += 1
             self._watcher(Change(State.REFUSED, said))
@@ -235,7 +241,7 @@ class Link:
     def _on_closed(self) -> None:
         last = self._client.last_error
         if last is not None and not isinstance(last, nats.errors.NoServersError):
-            self.why = _words(last)
+            self.why = reason_of(last)
         self._end()
 
     @property
@@ -250,7 +256,7 @@ class Link:
     async def send(self, subject: str, data: bytes, reply: str, headers: Mapping[str, str]) -> None:
         try:
             await self._client.publish(subject, data, reply=reply, headers=dict(headers) if headers else None)
-        except (nats.errors.Error, OSError) as problem:
+        except FAILURES as problem:
             raise _translation(problem) from None
 
     async def send_each(self, subjects: Iterable[str], data: bytes) -> None:
@@ -284,12 +290,12 @@ class Link:
                 await self._client.catch_up(timeout)
         except TimeoutError:
             raise NoAnswer("the broker does not read what is sent to it") from None
-        except OSError as problem:
+        except FAILURES as problem:
             raise _translation(problem) from None
         reply = requests.begin(subject, timeout)
         try:
             self._client.put(subject, reply, data, headers)
-        except (nats.errors.Error, OSError) as problem:
+        except FAILURES as problem:
             requests.forget(reply)
             raise _translation(problem) from None
         except BaseException:
@@ -317,7 +323,7 @@ class Link:
 
     async def drop(self, sub: KeptSubscription) -> None:
         if (held := self._subs.pop(sub, None)) is not None and self.connected:
-            with suppress(nats.errors.Error):
+            with suppress(*FAILURES):
                 await held.unsubscribe()
 
     def _end(self) -> None:
@@ -359,22 +365,6 @@ def _message(message: Msg) -> Message:
     return Message(message.subject, message.data, message.reply, headers, int(headers.get(STATUS, 0)))
 
 
-def _words(problem: BaseException) -> str:
-    """The library's message, without its prefix and without quotes."""
-    if isinstance(problem, BrokenPipeError | ConnectionResetError):
-        return CLOSED  # the connection may end before its reason is read
-    said = str(problem) or type(problem).__name__
-    if isinstance(problem, OSError):
-        said = _plain(said)
-    return said.removeprefix("nats: ").strip("' ")
-
-
-def _plain(said: str) -> str:
-    """What Python says of a connection that was not made, in the words of the system, each once."""
-    numbers = dict.fromkeys(re.findall(r"\[Errno (\d+)\] Connect call failed", said))
-    return ", ".join(os.strerror(int(number)) for number in numbers) or said
-
-
 _ERRORS: tuple[tuple[type[Exception], Callable[[str], BusError]], ...] = (
     (nats.errors.NoRespondersError, lambda _text: NoListener("nothing listens there")),
     (nats.errors.TimeoutError, lambda _text: NoAnswer("no answer came in time")),
@@ -382,12 +372,13 @@ _ERRORS: tuple[tuple[type[Exception], Callable[[str], BusError]], ...] = (
     (nats.errors.BadSubjectError, lambda _text: BusError("the subject is not valid")),
     (nats.errors.Error, Disconnected),
     (OSError, Disconnected),
+    (RuntimeError, Disconnected),
 )
 
 
 def _translation(problem: BaseException) -> BusError:
     """An error of the library as ours."""
-    return next(ours for theirs, ours in _ERRORS if isinstance(problem, theirs))(_words(problem))
+    return next(ours for theirs, ours in _ERRORS if isinstance(problem, theirs))(reason_of(problem))
 
 
 class _translated:
@@ -396,5 +387,5 @@ class _translated:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, (nats.errors.Error, OSError)):
+        if isinstance(problem, FAILURES):
             raise _translation(problem) from None

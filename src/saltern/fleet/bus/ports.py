@@ -7,7 +7,7 @@ it is done with it, and gets it again otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Protocol
 
@@ -216,6 +216,10 @@ class Bus(Streams, Protocol):
         self, subject: str, data: bytes = b"", *, reply: str = "", headers: Mapping[str, str] = NO_HEADERS
     ) -> None:
         """Send to current subscribers, never buffered; ``Disconnected`` if there is no connection."""
+        ...
+
+    async def publish_each(self, subjects: Iterable[str], data: bytes) -> None:
+        """Send the same to the current subscribers of many subjects, at once."""
         ...
 
     async def flush(self) -> None:

@@ -12,6 +12,8 @@ from saltern.fleet.bus.ports import BusError
 
 async def is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
     """Wait until an event is set, at most so long; False if the time is over. ``None``: without a limit."""
+    if event.is_set():
+        return True
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             return await event.wait()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from saltern.fleet.bus.ports import NO_HEADERS
 
 VERSION = "NATS/1.0"
+BLOCK = 1024 * 1024  # bytes of messages that are joined, at most
+_PLAIN = b"NATS/1.0\r\n"  # without a status
 _BREAKS = re.compile(r"[\r\n]+")
 _SPACE = re.compile(r"[ \t\r\n]")
 
@@ -45,6 +47,17 @@ def command(subject: str, reply: str, data: bytes, head: bytes) -> bytes:
     )
 
 
+def command_blocks(subjects: Sequence[str], data: bytes) -> Iterator[bytes]:
+    """The commands that publish the same data to many subjects, in blocks: all of them together could fill
+    the memory.
+    """
+    rest = b" %d\r\n%b\r\n" % (len(data), data)
+    at_once = max(1, BLOCK // len(rest))
+    for first in range(0, len(subjects), at_once):
+        some = subjects[first : first + at_once]
+        yield b"".join([b"PUB %b%b" % (one.encode(), rest) for one in some])
+
+
 def read_headers(raw: bytes) -> tuple[Mapping[str, str], int]:
     """The headers of a message, and the status that the broker puts first; 0 if there is none.
 
@@ -52,8 +65,37 @@ def read_headers(raw: bytes) -> tuple[Mapping[str, str], int]:
     """
     if not raw:
         return NO_HEADERS, 0
-    first, *lines = text(raw).split("\r\n")
+    if raw.startswith(_PLAIN):
+        return Headers(raw), 0
+    first = text(raw).split("\r\n", 1)[0]
     status = first.removeprefix(VERSION).strip()[:3]
-    pairs = [line.partition(":") for line in lines if ":" in line]
-    code = int(status) if status.isascii() and status.isdigit() else 0
-    return {name.strip(): value.strip() for name, _, value in pairs}, code
+    return Headers(raw), int(status) if status.isascii() and status.isdigit() else 0
+
+
+class Headers(Mapping[str, str]):
+    """The headers of a message, decoded at the first look at one: those of most messages never are."""
+
+    __slots__ = ("_found", "_raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._found: dict[str, str] | None = None
+
+    def _all(self) -> dict[str, str]:
+        if self._found is None:
+            lines = text(self._raw).split("\r\n")[1:]
+            pairs = [line.partition(":") for line in lines if ":" in line]
+            self._found = {name.strip(): value.strip() for name, _, value in pairs}
+        return self._found
+
+    def __getitem__(self, name: str) -> str:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from saltern.chains.statuses import BAD, ENDED_WELL, GOOD, Leg, Step
+from saltern.chains.statuses import BAD, ENDED_WELL, GOOD, Leg, Step, leg_status
 from saltern.fleet.chains.model import StepPlan, StepState
 
 OPEN = frozenset({Step.NOT_RUN, Step.WAITING, Step.RUNNING, Step.CANCELLED})
@@ -39,13 +39,7 @@ def leg_end(steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg | 
     ``plan`` has only for failures need not have run."""
     idle = {at for at, one in enumerate(plan) if one.handles and steps[at].status in HELD}
     found = {step.status for at, step in enumerate(steps) if at not in idle}
-    if Step.INDETERMINATE in found:
-        return Leg.INDETERMINATE
-    if found & BAD:
-        return Leg.FAILED
-    if not found <= GOOD:
-        return None
-    return Leg.SUCCEEDED_WITH_SKIPS if Step.SKIPPED in found else Leg.SUCCEEDED
+    return leg_status(found) if found & BAD or found <= GOOD else None
 
 
 def judge_status(said: Leg, steps: Sequence[StepState], plan: Sequence[StepPlan] = ()) -> Leg:

@@ -13,7 +13,8 @@ from saltern.fleet.client.library import Chains, Schedules, Subscriptions, Windo
 from saltern.fleet.client.orchestrations import OrchestrationJobs
 from saltern.fleet.client.reactor import Mine, Reactor
 from saltern.fleet.client.resources import Audit, Groups, Jobs, Systems, Tokens, Trees
-from saltern.fleet.client.session import Session, part
+from saltern.fleet.client.session import Session, new_token, part, write_request
+from saltern.fleet.client.start import start_stream
 from saltern.fleet.client.transport import Trust
 
 
@@ -128,6 +129,31 @@ class Client(About):
         path = f"/v1/jobs/{part(jid)}/events" if jid else "/v1/events"
         query: dict[str, object] = {"after": None if after is None else str(after), "tag": tag}
         return Follower(self.session, path, query, patience=patience, on_break=on_break).notices()
+
+    def start(
+        self,
+        function: str,
+        target: str,
+        *,
+        returns: bool = True,
+        client_token: str = "",
+        on_break: OnBreak = ignore,
+        **options: Any,
+    ) -> tuple[dict[str, Any], Follower]:
+        """Start a job with one request that also follows it: what ``jobs.submit`` answers, and the notices.
+
+        ``returns``: before the last notice, each system has one of the kind ``return``, with what it
+        returned. A connection that breaks is made again, and ``on_break`` is called with what happened; no
+        returns follow then, and ``jobs.returns`` has them.
+        """
+        body = {"function": function, "target": target, **options}
+        headers, data = write_request(body, client_token or new_token())
+        where = "/v1/jobs" if returns else "/v1/jobs?returns=false"
+        job, stream = start_stream(self.session, where, headers, data, on_break)
+        path = f"/v1/jobs/{part(job['jid'])}/events"
+        query: dict[str, object] = {"after": str(job["cursor"]) if job["cursor"] else None}
+        begun = stream if stream.events else None  # the caller may not read jobs
+        return job, Follower(self.session, path, query, patience=PATIENCE, on_break=on_break, begun=begun)
 
     def close(self) -> None:
         self.session.close()

@@ -47,13 +47,13 @@ def _reason(address: Address, problem: Exception) -> tuple[str, str]:
     if isinstance(problem, PermissionError):
         return (
             "this user may not use its socket",
-            "use sudo, or log in with `saltern login` and its https address",
+            "use sudo, or log in with `saltern login --controller https://HOST:PORT`",
         )
     if isinstance(problem, ConnectionRefusedError):
         return "nothing listens there", START if address.socket else REACH
     if isinstance(problem, TimeoutError):
         return "it does not answer in time", REACH
-    return str(problem) or type(problem).__name__, REACH
+    return getattr(problem, "strerror", "") or str(problem) or type(problem).__name__, REACH
 
 
 def _tls_reason(problem: Exception) -> tuple[str, str] | None:

@@ -69,16 +69,9 @@ class Session:
     def _ask(
         self, method: str, path: str, body: Mapping[str, object] | None = None, client_token: str = ""
     ) -> Any:
-        headers = self.headers()
-        data = None
-        if client_token:
-            headers["Client-Token"] = client_token
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-            check_finite(body)
-            data = msgspec.json.encode(body)
+        more, data = write_request(body, client_token)
         with self._lock:
-            return self._answer(method, path, headers, data)
+            return self._answer(method, path, {**self.headers(), **more}, data)
 
     def _answer(self, method: str, path: str, headers: Mapping[str, str], data: bytes | None) -> Any:
         """The answer; a repeated write that is still in progress is requested again."""
@@ -88,6 +81,17 @@ class Session:
                 break
             time.sleep(AGAIN)
         return read_reply(self.address, reply)
+
+
+def write_request(
+    body: Mapping[str, object] | None, client_token: str
+) -> tuple[dict[str, str], bytes | None]:
+    """The headers for a body and a client token, and the body as it is sent."""
+    headers = {"Client-Token": client_token} if client_token else {}
+    if body is None:
+        return headers, None
+    check_finite(body)
+    return {**headers, "Content-Type": "application/json"}, msgspec.json.encode(body)
 
 
 def read_reply(address: Address, reply: Reply) -> Any:

@@ -46,6 +46,7 @@ class Transport:
 
     def __init__(self, address: Address, trust: Trust = Trust()) -> None:  # noqa: B008
         self.address = address
+        self.was_open = False  # a connection was made: a request may have arrived
         self._trust = trust
         self._link: HttpLink | None = None
 
@@ -72,11 +73,13 @@ class Transport:
             self.close()
         return Reply(status=answer.status, headers=answer.headers, body=data)
 
-    def open_stream(self, path: str, headers: Mapping[str, str], silence: float) -> HttpAnswer:
+    def open_stream(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, silence: float
+    ) -> HttpAnswer:
         """An answer that does not end; ``silence`` is how many seconds may pass without a byte of it."""
         try:
             link = self._open_link()
-            answer = link.ask("GET", self.address.prefix + path, headers, None)
+            answer = link.ask(method, self.address.prefix + path, headers, body)
             link.sock.settimeout(silence)
         except (OSError, HttpProblem) as problem:
             self.close()
@@ -86,6 +89,7 @@ class Transport:
     def _open_link(self) -> HttpLink:
         if self._link is None:
             sock = self._socket()
+            self.was_open = True
             sock.settimeout(ANSWER_TIME)
             self._link = HttpLink(sock, self.address.authority)
         return self._link

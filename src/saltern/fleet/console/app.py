@@ -101,10 +101,7 @@ class Site:
         self.audit = AuditWatch(desk)
 
     def page(self, page: Page) -> Endpoint:
-        async def answer(request: Request) -> Response:
-            visit = await self.visit(request)
-            if visit is None:
-                return to_sign_in(request)
+        async def answer(request: Request, visit: Visit) -> Response:
             check_may(visit, page.action)
             data = await page.gather(visit)
             if "verified" in data:
@@ -113,7 +110,7 @@ class Site:
             text = render(page.template, self.frame(request, visit, page) | data)
             return HTMLResponse(text, media_type=page.media)
 
-        return answer
+        return self._signed_in(answer)
 
     def act(self, one: Act) -> Endpoint:
         async def answer(request: Request) -> Response:
@@ -136,17 +133,23 @@ class Site:
         return HTMLResponse(render(one.shows, self.frame(request, visit, page) | data))
 
     def download(self, one: Download) -> Endpoint:
-        async def answer(request: Request) -> Response:
-            visit = await self.visit(request)
-            if visit is None:
-                return to_sign_in(request)
+        async def answer(_: Request, visit: Visit) -> Response:
             check_may(visit, one.action)
             pieces = one.pieces(visit)
             first = await anext(pieces, b"")  # a mistake in the query is shown on the page itself
             headers = {"Content-Disposition": f'attachment; filename="{one.file}"'}
             return StreamingResponse(_behind(first, pieces), headers=headers, media_type=one.media)
 
-        return answer
+        return self._signed_in(answer)
+
+    def _signed_in(self, answer: Callable[[Request, Visit], Coroutine[Any, Any, Response]]) -> Endpoint:
+        """An endpoint for visitors who have signed in; others are sent to do that."""
+
+        async def answer_visitor(request: Request) -> Response:
+            visit = await self.visit(request)
+            return to_sign_in(request) if visit is None else await answer(request, visit)
+
+        return answer_visitor
 
     async def go(self, request: Request) -> Response:
         """Redirect to the page that a word names."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from saltern.report.text import safe
 
 DAY = 86_400.0
+NEAR = 180 * DAY  # within which a time of day and a day are clear without the year
 TIMES = frozenset({"expires", "at", "until", "since", "next_at", "deadline"})  # keys of data that hold times
 MOST_CHANGED = 200  # lines of one change
 # A status of the engine → the mark of the pages: its shape and its colour. The text stays the engine's word.
@@ -108,7 +109,7 @@ def words(counts: Mapping[str, int]) -> str:
 
 
 def moment(at: float | None, now: float) -> str:
-    """A time in UTC: the time only for today, else with its day, else with its year."""
+    """A time in UTC: the time only for today, with its day for some months around it, else day and year."""
     if not at:
         return "–"
     day = time.gmtime(at)
@@ -116,7 +117,7 @@ def moment(at: float | None, now: float) -> str:
     if day[:3] == today[:3]:
         return time.strftime("%H:%M", day)
     month = f"{day.tm_mday} {time.strftime('%b', day)}"
-    return f"{month} {time.strftime('%H:%M', day)}" if day[0] == today[0] else f"{month} {day[0]}"
+    return f"{month} {time.strftime('%H:%M', day)}" if abs(at - now) < NEAR else f"{month} {day[0]}"
 
 
 def exact(at: float | None) -> str:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from saltern.fleet.api.problems import ApiError
 from saltern.fleet.api.requests import read_bytes
 from saltern.language.diagnostics import Diagnostic
+from saltern.render.yaml_limits import YamlProblem
 
 KIND = "application/x-www-form-urlencoded"
 
@@ -44,6 +45,16 @@ def number_of(text: str) -> Any:
     except ValueError:
         return text
     return number if isfinite(number) else text
+
+
+def yaml_of(text: str) -> Any:
+    """A value written as YAML, or the text itself."""
+    from saltern.render.yaml import read
+
+    try:
+        return read(text)
+    except YamlProblem:
+        return text
 
 
 def whole_of(text: str) -> Any:

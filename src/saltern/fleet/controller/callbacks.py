@@ -86,7 +86,7 @@ class Callbacks:
         self._now = now
 
     async def __call__(self, hold: Hold) -> None:
-        due = await self._calls.read(subscriptions.due_notifications, self._now(), AT_ONCE)
+        due = await hold.look(subscriptions.due_notifications, self._now(), AT_ONCE)
         if not due:
             return
         known = {one.name: one for one in await self._calls.read(subscriptions.list_subscriptions)}

@@ -79,10 +79,12 @@ class Calls:
     async def look(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
-        """A query for a row or two. SQLite answers it at once: another thread would cost more than that."""
+        """A query for a few rows, whose statements each stand alone. SQLite answers it at once: another
+        thread would cost more than that.
+        """
         if not self.database.is_sqlite:
             return await self.read(query, *args, **options)
-        with self.database.read() as connection:
+        with self.database.look() as connection:
             return query(connection, *args, **options)
 
     async def write(
@@ -125,23 +127,27 @@ class Calls:
             tries -= 1
             try:
                 with self.database.write() as connection:
-                    return [_attempt(connection, work, alone=len(batch) == 1) for work, _ in batch]
+                    if len(batch) == 1:  # it may fail as a whole
+                        return [(work(connection), None) for work, _ in batch]
+                    return [self._attempt(connection, work) for work, _ in batch]
             except Collision:
                 if not tries:
                     raise
+
+    def _attempt(self, connection: Connection, work: Work) -> tuple[Any, BaseException | None]:
+        """The result of one change of several, or its error. Raises an error that has undone the others."""
+        savepoint = connection.begin_nested()
+        try:
+            value = work(connection)
+            savepoint.commit()
+        except Exception as problem:
+            if self.database.has_given_up(connection):
+                raise
+            savepoint.rollback()
+            return None, self.database.explain(problem)
+        return value, None
 
     def close(self) -> None:
         """Return when all work that was started is done."""
         self._readers.shutdown()
         self._writers.shutdown()
-
-
-def _attempt(connection: Connection, work: Work, *, alone: bool) -> tuple[Any, BaseException | None]:
-    """The result of one change, or its error; a change alone in its transaction may fail as a whole."""
-    if alone:
-        return work(connection), None
-    try:
-        with connection.begin_nested():
-            return work(connection), None
-    except Exception as problem:
-        return None, problem

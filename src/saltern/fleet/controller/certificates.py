@@ -81,7 +81,7 @@ class CertificateKeeper:
             await self._take(now)
 
     async def _others(self) -> dict[str, Member]:
-        known = await self._calls.read(members)
+        known = await self._calls.look(members)
         return {name: one for name, one in known.items() if name != self._identity.file.name}
 
     async def _take(self, now: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import time
@@ -52,7 +53,11 @@ class Controller:
         self.upkeep = Upkeep()
 
     async def start(self) -> None:
-        """Start keys, database, broker, services and loops; an error says which of them failed."""
+        """Start keys, database, broker, services and loops; an error says which of them failed.
+
+        Who cancels it calls ``stop`` once it has ended: a library may lose a cancellation, so that it has to
+        be repeated, and a repeated one would end the clean-up.
+        """
         make_private(self.paths.state)
         self._lock = lock(self.paths.lock)
         self.loops = Loops()
@@ -60,6 +65,8 @@ class Controller:
             self._prepare()
             await self._start_broker()
             await self._start_parts()
+        except asyncio.CancelledError:
+            raise
         except BaseException:
             await self.stop()
             raise

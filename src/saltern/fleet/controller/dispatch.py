@@ -101,8 +101,7 @@ class Dispatcher:
         if how == "all":
             await self._bus.publish(JOB_ALL.of(), envelope)
         else:
-            for system in systems:
-                await self._bus.publish(JOB.of(id=system), envelope)
+            await self._bus.publish_each((JOB.of(id=system) for system in systems), envelope)
         await self._bus.flush()
 
     async def poke(self, systems: Collection[str]) -> Presence:

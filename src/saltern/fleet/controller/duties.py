@@ -14,7 +14,7 @@ from saltern.fleet.controller.singleton import Hold
 from saltern.fleet.files.sweep import Sweeper
 from saltern.fleet.protocol.messages import Control
 from saltern.fleet.store.database import Connection
-from saltern.fleet.store.deliveries import unsent
+from saltern.fleet.store.deliveries import has_unsent, unsent
 from saltern.fleet.store.events import store_events
 from saltern.fleet.store.jobs import OVER, Change, end_overdue, overdue, touch
 from saltern.fleet.store.retention import Limit, prune
@@ -38,7 +38,7 @@ class Deadlines:
 
     async def __call__(self, hold: Hold) -> None:
         now = self._now()
-        found = await hold.read(overdue, now)
+        found = await hold.look(overdue, now)
         if not found:
             return
         asked = {
@@ -81,7 +81,8 @@ class Nudges:
     async def __call__(self, hold: Hold) -> None:
         now = self._now()
         self._asked = {system: at for system, at in self._asked.items() if at > now - 4 * self._after}
-        waiting = await hold.read(unsent, now - self._after, now)
+        before = now - self._after
+        waiting = await hold.read(unsent, before, now) if await hold.look(has_unsent, before, now) else set()
         some = sorted(waiting & self._board.online - self._asked.keys())
         self._asked |= dict.fromkeys(some, now)
         if some:

@@ -38,7 +38,7 @@ class JobPage(Struct, frozen=True):
 
 
 def read_page(connection: Connection, after: int) -> JobPage:
-    """Read a page in a reading thread, once for all readers with the same cursor."""
+    """Read a page, once for all readers with the same cursor."""
     page = read_events(connection, after, "*", PAGE)
     jobs: dict[str, list[StoredEvent]] = {}
     for event in page.events:
@@ -154,7 +154,7 @@ class Hub:
         """The events after a cursor; readers with the same cursor share the result."""
         task = self._reads.get(cursor)
         if task is None:
-            task = self._reads[cursor] = asyncio.create_task(self._calls.read(read_page, cursor))
+            task = self._reads[cursor] = asyncio.create_task(self._calls.look(read_page, cursor))
             task.add_done_callback(lambda done: self._forget(cursor, done))
         return await asyncio.shield(task)
 

@@ -52,6 +52,7 @@ class LazyGrains(Mapping[str, object]):
 
 # Data already read for one page, which makes several queries about one moment; None elsewhere.
 SEEN: ContextVar[set[int] | None] = ContextVar("seen", default=None)
+FEW = 500  # systems whose census costs less than another thread
 DIVIDING = (
     "reboot_due", "role", "roles", "site", "datacenter", "environment", "rack", "cluster", "os", "osfinger",
     "osrelease", "kernelrelease", "virtual",
@@ -107,7 +108,8 @@ class Inventory:
         if (within and time.monotonic() - self._read_at < within) or (seen is not None and id(self) in seen):
             return
         begun = time.monotonic()
-        read = await self._calls.read(self._read, self._census, self._facts)
+        query = self._calls.look if len(self._facts) <= FEW else self._calls.read
+        read = await query(self._read, self._census, self._facts)
         self._read_at = begun
         if seen is not None:
             seen.add(id(self))

@@ -41,7 +41,7 @@ class Links:
 
     async def follow_members(self) -> None:
         """Have the broker join the brokers of controllers that have started since."""
-        found = await self._parts.calls.read(members)
+        found = await self._parts.calls.look(members)
         cluster = self._addresses.cluster(found)
         if cluster == self._broker.settings.cluster and not self._parts.health.members:
             await self._drop_removed(found)
@@ -69,7 +69,7 @@ class Links:
         """Drop the brokers of removed controllers: then two of two are a majority, and the next one that
         joins replaces them.
         """
-        gone = (await self._parts.calls.read(removed_controllers)).keys() - found.keys() - self._dropped
+        gone = (await self._parts.calls.look(removed_controllers)).keys() - found.keys() - self._dropped
         if self._broker.settings.cluster is not None:
             for name in sorted(gone):
                 await self._broker.system.drop_peer(server_name(name))

@@ -300,17 +300,20 @@ class Parts:
             rows.append(("files", OldFiles(sweeper, files.versions), 3600.0))
         if self.ssh is not None:
             rows.append(("ssh", self.ssh, 1.0))
-        return {
-            name: Singleton(
+        made: list[Singleton] = []
+        made += [
+            Singleton(
                 self.calls,
                 name,
                 self.options.name,
                 work,
                 every=every,
                 seconds=max(self.options.lease, 2 * every),
+                beside=made,
             )
             for name, work, every in rows
-        }
+        ]
+        return {name: one for (name, _, _), one in zip(rows, made, strict=True)}
 
     def _chain_desk(self) -> ChainDesk:
         assert self.fleet.chains is not None, "it is made with the other parts"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import msgspec
 
 from saltern.fleet.bus.tasks import Tasks
+from saltern.fleet.child_input import write_input
 from saltern.fleet.controller.hub import Hub
 from saltern.fleet.reactor.calls import RunnerAnswer, RunnerCall
 from saltern.system import own_program
@@ -69,7 +71,12 @@ async def exchange(call: RunnerCall, secret: str, program: str = PROGRAM) -> Run
         start_new_session=True,
     )
     try:
-        out, _ = await process.communicate(msgspec.json.encode(call))
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(BrokenPipeError, ConnectionResetError):  # it has ended: its answer is missing
+            await write_input(process.stdin, msgspec.json.encode(call))
+        process.stdin.close()
+        out = await process.stdout.read()
+        await process.wait()
         return msgspec.json.decode(out, type=RunnerAnswer)
     except msgspec.DecodeError:
         return RunnerAnswer(problem=f"its process has ended with {process.returncode}")

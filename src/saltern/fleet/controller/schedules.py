@@ -39,6 +39,8 @@ class Schedules:
 
     async def __call__(self, hold: Hold) -> None:
         now = self._now()
+        if not await hold.look(calendars.due_schedules, now):
+            return
         for schedule, busy in await hold.write(_due, now):
             assert schedule.next_at is not None
             decided = due(timing_of(schedule), schedule.next_at, now, busy=busy)

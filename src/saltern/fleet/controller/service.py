@@ -160,8 +160,10 @@ class Fleet:
         away = await self._dispatcher.away(expected)
         there = [system for system in expected if system not in away]
         if not there:
-            what = f"all {len(expected)} systems of the target are away"
-            fix = "submit it without 'wait: 0', and they get it when they are back"
+            what = f"all {len(expected)} systems that the target matches are away"
+            if len(expected) == 1:
+                what = f"the only system that the target matches is away: {expected[0]!r}"
+            fix = "leave out `--wait 0` (of a request, 'wait: 0'), and they get it when they are back"
             raise OperationError(Diagnostic(code="fleet-all-away", what=what, fix=fix))
         return there, dict(away)
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
+from saltern.fleet.child_input import write_input
 from saltern.fleet.pillar.worker import SIZE
 from saltern.system import own_program
 
@@ -44,8 +45,7 @@ class WorkerProcess:
         self.tasks += 1
         out, into = self._process.stdin, self._process.stdout
         assert out is not None and into is not None
-        out.write(len(data).to_bytes(SIZE) + data)
-        await out.drain()
+        await write_input(out, len(data).to_bytes(SIZE) + data)
         size = int.from_bytes(await into.readexactly(SIZE))
         if size > MOST:
             raise EOFError

@@ -32,6 +32,23 @@ class StatusChanged(Notice, frozen=True, kw_only=True, tag="status"):
     back_by: float | None = None
 
 
+class Submitted(Notice, frozen=True, kw_only=True, tag="submitted"):
+    """The job that a request has started, with what the answer to a request that does not follow it has."""
+
+    jid: str
+    expected: list[str]
+    away: dict[str, float | None]
+    expires: float
+    known: bool
+    cursor: int
+
+
+class Returned(StatusChanged, frozen=True, kw_only=True, tag="return"):
+    """What a system has returned, sent when the job has ended."""
+
+    body: Any = None
+
+
 class Progressed(Notice, frozen=True, kw_only=True, tag="progress"):
     """The progress of a job on a system: ``done`` of ``total`` states, the current one, the result of the
     last.
@@ -48,10 +65,13 @@ class Progressed(Notice, frozen=True, kw_only=True, tag="progress"):
 
 
 class JobEnded(Notice, frozen=True, kw_only=True, tag="ended"):
-    """Every system of a job has a final status. A late return may still correct one."""
+    """Every system of a job has a final status. A late return may still correct one. ``returns``: how many
+    of its returns were sent before this.
+    """
 
     jid: str
     counts: dict[str, int] = {}
+    returns: int = 0
 
 
 class PresenceChanged(Notice, frozen=True, kw_only=True, tag="presence"):
@@ -76,4 +96,4 @@ class Missed(Notice, frozen=True, kw_only=True, tag="missed"):
     count: int = 0
 
 
-AnyNotice = StatusChanged | Progressed | JobEnded | PresenceChanged | Happened | Missed
+AnyNotice = Submitted | StatusChanged | Returned | Progressed | JobEnded | PresenceChanged | Happened | Missed

@@ -61,6 +61,8 @@ class Calls(Protocol):
 
     async def read(self, query: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
 
+    async def look(self, query: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
+
     async def write(self, change: Callable[..., Any], /, *args: Any, **options: Any) -> Any: ...
 
 
@@ -260,7 +262,7 @@ class RenderDesk:
             names = [run_name(*run) for run in gone]
             self._sessions.discard(names)
             await self.pool.discard(names)
-        if await self._calls.read(has_scopes):
+        if await self._calls.look(has_scopes):
             await self._calls.write(remove_ended)
 
     async def close(self) -> None:

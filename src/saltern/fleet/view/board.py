@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from saltern.fleet.protocol.notices import AnyNotice, JobEnded, Progressed, StatusChanged
+from saltern.fleet.protocol.notices import AnyNotice, Progressed, StatusChanged
 from saltern.fleet.view.words import count, moment, names
 from saltern.language.returner_names import split_failures
 from saltern.report.text import safe_line
@@ -66,7 +66,6 @@ class Board(Struct, kw_only=True):
     started: float = 0.0
     test: bool = False
     batch: str = ""
-    ended: bool = False
     failures: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     order: list[SystemRow] = field(default_factory=list)
     looked: int = 0  # leading rows that needed no more waiting at the last check
@@ -124,8 +123,6 @@ def hear(board: Board, notice: AnyNotice, now: float) -> list[Said]:
             return _status(board, board.rows[notice.system], notice, now)
         case Progressed() if notice.jid == board.jid and notice.system in board.rows:
             return _progress(board, board.rows[notice.system], notice, now)
-        case JobEnded() if notice.jid == board.jid:
-            board.ended = True
     return []
 
 

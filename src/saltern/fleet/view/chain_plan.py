@@ -73,7 +73,7 @@ def _comparison_key(row: Row, system: str) -> object:
 def _steps(steps: Sequence[Row], options: OutputOptions) -> Iterator[str]:
     paint = painter(options.colour)
     for step in steps:
-        would = f"would {step['would']}" if step["would"] else "as it should be"
+        would = f"would {step['would']}" if step["would"] else "no changes needed"
         below = list(_states(step, options)) if step["would"] else []
         note = str(step["comment"]).strip().partition("\n")[0] if step["would"] and not below else ""
         head = safe_line(f"  {step['action']:<11} {step['kind']:<10} {would:<17}{note}".rstrip())

@@ -129,7 +129,8 @@ def _states(group: Group) -> str:
     """``41 changed the same 3 states: a, b, c (web1, web2 and 39 more)``."""
     one, number = group.one, len(group.systems)
     if not one.changed:
-        return f"{number} {VERBS[one.kind]} ({names(group.systems)})"
+        why = f": {safe_line(_of_all(one.why, group.systems))}" if one.why else ""
+        return f"{number} {VERBS[one.kind]}{why} ({names(group.systems)})"
     shown = ", ".join(safe_line(_of_all(id_, group.systems)) for id_ in one.changed[:STATES_NAMED])
     more = f" and {len(one.changed) - STATES_NAMED} more" if len(one.changed) > STATES_NAMED else ""
     states = count(len(one.changed), "state")

@@ -39,6 +39,7 @@ WORDS = {
     "queued": "away",
     "sent": "without an answer",
 }
+NOTHING_TO_DO = {"saltern.resume": "no run is broken; there is nothing to resume"}  # if it printed nothing
 NOT_RUN = frozenset({"refused", "expired", "cancelled", "indeterminate"})  # also if the agent itself says so
 ASCENDING = ("clean", "value", "would change", "changed", "failed", "problem", "nothing")
 
@@ -97,6 +98,8 @@ def outcome(function: str, answered: Answered) -> Outcome:
         return _of_states(answered.system, value)
     if shape == PLAN and isinstance(value, Mapping) and isinstance(value.get("states"), list):
         return _of_plan(answered.system, value)
+    if value is None and answered.status == "returned" and function in NOTHING_TO_DO:
+        return Outcome(system=answered.system, kind="clean", why=NOTHING_TO_DO[function])
     if answered.status == "failed" or answered.exit_code:
         return Outcome(system=answered.system, kind="problem", value=value, why=_why(answered, value))
     return Outcome(system=answered.system, kind="value", value=value)

@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from saltern.fleet.agent.beacons.table import BEACONS, Check, find_check, options_of
+from saltern.fleet.agent.beacons.table import BEACONS, Check, find_check
 from saltern.fleet.bus.repeat import is_set_within
+from saltern.language.beacon_options import options_of
 
 log = logging.getLogger(__name__)
 

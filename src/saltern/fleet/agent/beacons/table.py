@@ -34,14 +34,6 @@ def find_check(name: str) -> Check | None:
     return check
 
 
-def options_of(given: object) -> dict[str, Any]:
-    """The options of a beacon as one mapping: Salt writes them as a list of single-key mappings."""
-    if isinstance(given, Mapping):
-        return {str(key): value for key, value in given.items()}
-    rows = given if isinstance(given, list) else []
-    return {str(key): value for row in rows if isinstance(row, Mapping) for key, value in row.items()}
-
-
 def percent(value: object) -> float:
     """``63%``, or a number."""
     return float(str(value).strip().rstrip("%"))

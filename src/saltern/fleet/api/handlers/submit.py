@@ -16,20 +16,27 @@ from saltern.fleet.api.job_shapes import (
     CancelBody,
     SubmitAnswer,
     SubmitBody,
+    SubmitQuery,
 )
 from saltern.fleet.api.once import Known, request_digest, token_reused
 from saltern.fleet.api.problems import denial, unknown
 from saltern.fleet.api.route import NoQuery
 from saltern.fleet.api.secret_arguments import conceal_arguments
+from saltern.fleet.api.stream import MEDIA, EventStream
+from saltern.fleet.api.whole_job import whole_job
 from saltern.fleet.controller.submission import Submission, functions_of
 from saltern.fleet.store import audit, job_queries, listings
 from saltern.fleet.store.database import Database
 
+READ = Request(action="jobs.read")  # people may read the jobs that they have started
+FEW = 500  # systems about which it is decided at once
 REFUSED = {"jobs.submit": "job.submit", "jobs.cancel": "job.cancel"}
 
 
-async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer | Known:
-    """Start a job."""
+async def submit_job(call: Call[SubmitQuery, SubmitBody]) -> SubmitAnswer | Known | EventStream:
+    """Start a job; with `Accept: text/event-stream`, also follow it to its end, with what the systems
+    return.
+    """
     ask = convert(call.body, Submission, from_attributes=True)
     if token := call.client_token:
         ask = replace(ask, client_token=token, request=request_digest(token, call.request))
@@ -42,6 +49,8 @@ async def submit_job(call: Call[NoQuery, SubmitBody]) -> SubmitAnswer | Known:
     made = await call.desk.fleet.submit(call.who, ask, permit=permit)
     if made.known and made.request not in ("", ask.request):
         raise token_reused()
+    if MEDIA in call.headers.get("accept", "") and in_scope(call.who.scopes, READ):
+        return whole_job(call, made, returns=call.query.returns)
     answer = convert(replace(made, known=False), SubmitAnswer, from_attributes=True)
     return Known(answer) if made.known else answer
 
@@ -72,12 +81,12 @@ def _work(ask: Submission) -> Work:
     return work_of(ask.target, ask.args, words, environment=ask.environment, tree=ask.tree, shown=shown)
 
 
-async def find_permission(call: Call[NoQuery, Any], request: Request, work: Work | None) -> str:
+async def find_permission(call: Call[Any, Any], request: Request, work: Work | None) -> str:
     """The rule that allows it; raises if none does."""
     access, match, now = call.desk.access, call.desk.fleet.match, call.desk.now()
-    if work is None:
-        decision = await call.ask(access.decide, call.who, request, match, now)
-    else:
+    decide = call.look if len(request.systems) <= FEW else call.ask
+    decision = await decide(access.decide, call.who, request, match, now)
+    if work is not None and decision.verdict is Verdict.NEEDS_APPROVAL:
         decision = await call.ask(access.permit, call.who, request, work, match, now)
     if not decision.allowed:
         if decision.verdict is not Verdict.NEEDS_APPROVAL:  # a request for approval is audited itself

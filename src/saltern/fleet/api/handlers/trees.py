@@ -28,7 +28,7 @@ def keeper(call: Call[Any, Any]) -> TreeKeeper:
 
 async def list_trees(call: Call[PageQuery, None]) -> Page[TreeAnswer]:
     """The current version of each environment."""
-    rows = (await call.read(store.in_force)).values()
+    rows = await call.read(store.current)
     found = [convert(row, TreeAnswer, from_attributes=True) for row in rows]
     return cut_page(found, call.query, lambda one: one.environment)
 

@@ -7,8 +7,8 @@ from typing import Any
 from saltern.chains.edit import free_name
 from saltern.chains.outline import Listed, outline
 from saltern.chains.schema import Field, kind_schemas, policy_fields
+from saltern.fleet.console.forms import number_of, yaml_of
 from saltern.fleet.console.row import Data, Form
-from saltern.render.yaml_limits import YamlProblem
 
 FIRST: dict[str, Data] = {  # the contents of a new action
     "packages": {"packages": {"install": ["name-of-a-package"]}},
@@ -119,24 +119,13 @@ def read_value(text: str, type_: str) -> Any:
     if type_ in ("list", "words"):
         lines = [line.strip() for line in plain.splitlines() if line.strip()]
         return lines[0] if type_ == "words" and len(lines) == 1 else lines
-    return _yaml(plain) if type_ == "mapping" else text.strip("\n") if type_ == "text" else plain
+    return yaml_of(plain) if type_ == "mapping" else text.strip("\n") if type_ == "text" else plain
 
 
 def _number(text: str) -> Any:
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return int(number) if number.is_integer() and "." not in text and abs(number) < 1e15 else number
-
-
-def _yaml(text: str) -> Any:
-    from saltern.render.yaml import read
-
-    try:
-        return read(text)
-    except YamlProblem:
-        return text
+    number = number_of(text)
+    is_whole = isinstance(number, float) and number.is_integer() and "." not in text and abs(number) < 1e15
+    return int(number) if is_whole else number
 
 
 def _asked_changes(form: Form, text: str, place: tuple[str, int]) -> list[Data]:

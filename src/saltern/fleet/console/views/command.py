@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from saltern.fleet.console.ask import Ask
-from saltern.fleet.console.forms import number_of
+from saltern.fleet.console.forms import number_of, yaml_of
 from saltern.fleet.console.row import Act, Data, Form, Page, Topic, Visit
 from saltern.fleet.console.views.chains import count_target
 from saltern.fleet.console.views.offers import buttons, job_offers
-from saltern.render.yaml_limits import YamlProblem
 
 USED = 12  # earlier commands that are offered
 LIVES = (
@@ -54,12 +53,7 @@ def parse_command(line: str) -> tuple[str, list[Any], Data]:
 
 
 def value_of(text: str) -> Any:
-    from saltern.render.yaml import read
-
-    try:
-        found = read(text)
-    except YamlProblem:
-        return text
+    found = yaml_of(text)
     plain = found is None or isinstance(found, (bool, int, float, str))
     return found if plain or text[:1] in "[{" else text
 

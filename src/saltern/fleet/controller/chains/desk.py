@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from msgspec import Struct, convert, json, to_builtins
@@ -116,21 +117,22 @@ class ChainDesk:
 
     async def order(self, who: str, run: str, order: Order) -> dict[str, str]:
         """Apply an order; return what it changed, for the run and for each system that it names."""
-        try:
-            found = await self._calls.write(_apply_order, who, run, order, self._now(), self._seams.vault)
-        except UnknownRun:
-            raise unknown_run(run) from None
-        self._seams.wake()
-        return found
+        with self._wake_after(run):
+            return await self._calls.write(_apply_order, who, run, order, self._now(), self._seams.vault)
 
     async def vote(self, who: gates.Voter, run: str, gate: str, vote: gates.Ballot) -> str:
         """Approve or reject a gate; return its new status."""
+        with self._wake_after(run):
+            return await self._calls.write(gates.cast, who, run, gate, vote, self._now())
+
+    @contextmanager
+    def _wake_after(self, run: str) -> Iterator[None]:
+        """Change a run, and wake the engine if that was done."""
         try:
-            found = await self._calls.write(gates.cast, who, run, gate, vote, self._now())
+            yield
         except UnknownRun:
             raise unknown_run(run) from None
         self._seams.wake()
-        return found
 
 
 class Made(Struct, frozen=True, kw_only=True):

@@ -100,6 +100,8 @@ class ChainKeeper:
 
     async def _keep_runs(self, hold: Hold, live: dict[tuple[str, str], Any]) -> bool:
         """Decide about all runs with news; False if there is no open run."""
+        if not live and not await hold.look(has_work):
+            return False
         now = self._now()
         news = await self._calls.read(self._gather, live, now)
         for run, one in (news or {}).items():

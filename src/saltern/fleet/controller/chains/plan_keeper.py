@@ -64,6 +64,8 @@ class PlanKeeper:
 
     async def __call__(self, hold: Hold) -> bool:
         """False if there is no open plan."""
+        if not await hold.look(chain_plans.has_open_plans):
+            return False
         is_open, ready = await self._calls.read(_ready)
         for row in ready:
             try:

@@ -35,10 +35,7 @@ def shapes(connection: Connection, run: str, at: float | None, most: int) -> dic
         groups = _past_groups(connection, run, at, past)
     else:
         groups = group_legs(legs) if legs else _groups(connection, run)
-    plans = {split_shape(one["shape"])[1]: one["leg"] for one in groups}
-    heads = {mark: chain_shapes.step_heads(connection, leg) for mark, leg in plans.items()}
-    actions = _actions(heads.values())
-    names, ids = _names(heads), [one["id"] for one in actions]
+    actions, names, ids = _columns(connection, groups)
     rows = [_row(one, names, ids) for one in groups]
     rows.sort(key=lambda one: (one["wave"], _RANK.get(one["status"], 5), -one["count"]))
     waves = [_wave(one, rows) for one in chain_runs.wave_rows(connection, run)]
@@ -55,6 +52,16 @@ def shapes(connection: Connection, run: str, at: float | None, most: int) -> dic
         "more_rows": len(rest),
         "more_systems": sum(one["count"] for one in rest),
     }
+
+
+def _columns(
+    connection: Connection, groups: Sequence[Row]
+) -> tuple[list[dict[str, Any]], dict[str, list[str]], list[str]]:
+    """The actions of these legs; the names of each kind of leg's steps, and all of them in order."""
+    plans = {split_shape(one["shape"])[1]: one["leg"] for one in groups}
+    heads = {mark: chain_shapes.step_heads(connection, leg) for mark, leg in plans.items()}
+    actions = _actions(heads.values())
+    return actions, _names(heads), [one["id"] for one in actions]
 
 
 def _head(connection: Connection, row: Row, legs: Sequence[Row]) -> dict[str, Any]:
@@ -219,10 +226,7 @@ def rows(connection: Connection, run: str, after: int, limit: int, **only: Any) 
     if chain_runs.run_row(connection, run) is None:
         return None
     groups = chain_shapes.shape_groups(connection, run)
-    plans = {split_shape(one["shape"])[1]: one["leg"] for one in groups}
-    heads = {mark: chain_shapes.step_heads(connection, leg) for mark, leg in plans.items()}
-    actions = _actions(heads.values())
-    names, ids = _names(heads), [one["id"] for one in actions]
+    actions, names, ids = _columns(connection, groups)
     legs = chain_shapes.leg_page(connection, run, after, limit, **only)
     made = [
         {**_row({**leg, "count": 1, "systems": [leg["system"]]}, names, ids), "place": leg["place"]}

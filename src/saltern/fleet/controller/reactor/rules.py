@@ -32,7 +32,7 @@ class Rules:
 
     async def current(self) -> tuple[Rule, ...]:
         if not 0 <= self._now() - self._read < KEEP:
-            self._added = await self._calls.read(_added_rules)
+            self._added = await self._calls.look(_added_rules)
             self._read = self._now()
         return (*self._options.rules, *self._of_file(), *self._added)
 

@@ -38,7 +38,7 @@ from saltern.fleet.ssh.known_grains import ask_host
 from saltern.fleet.ssh.pillar import HostPillar, PillarSources, as_it_is
 from saltern.fleet.ssh.problems import Unreached
 from saltern.fleet.ssh.roster.host import Host
-from saltern.fleet.store.ssh_systems import OpenWork, late_work, open_work, ssh_systems
+from saltern.fleet.store.ssh_systems import OpenWork, has_open_work, late_work, open_work, ssh_systems
 from saltern.language.diagnostics import OperationError
 
 log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class SshDesk:
         if not self._roster.is_read:
             return
         await self._write_roster(hold)
-        work = await self._calls.read(open_work)
+        work = await hold.read(open_work) if await hold.look(has_open_work) else []
         unfinished = {(one.job.jid, one.system) for one in work}
         self._drop(unfinished)
         for one in work:
@@ -130,7 +130,7 @@ class SshDesk:
             self._asked.pop(id_, None)
         if change.added or change.removed:
             self._hub.wake()
-        self._board.systems = await self._calls.read(ssh_systems)
+        self._board.systems = await hold.read(ssh_systems)
 
     # -- jobs ---------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from saltern.fleet.child_input import write_input
 from saltern.fleet.ssh.transport.ports import MOST_ERRORS, Ended
 
 BUFFER = 1024 * 1024
@@ -79,8 +80,7 @@ class ProcessChannel:
     async def write(self, data: bytes | memoryview) -> None:
         assert self._process.stdin is not None
         with suppress(BrokenPipeError, ConnectionResetError):  # wait() reports the result
-            self._process.stdin.write(data)
-            await self._process.stdin.drain()
+            await write_input(self._process.stdin, data)
 
     async def end_input(self) -> None:
         assert self._process.stdin is not None
