@@ -76,7 +76,7 @@ def test_a_reboot_that_nobody_can_call_off_goes_on_and_that_is_reported(tmp_path
     place = Place(tmp_path, cancel=False)
     code, said = place.interrupted("apply", "restart")
     assert code == 6
-    assert "its reboot cannot be cancelled: reboot_command has a way of its own" in said
+    assert "its reboot cannot be cancelled: reboot_command is set, but reboot_cancel_command is not" in said
     assert "the run continues after the boot" in said
     assert place.asked.exists()
     assert place.status() == "rebooting"

@@ -105,7 +105,7 @@ def test_17_a_crash_while_the_checks_run_and_another_boot_are_reported(tmp_path:
     machine.machine.boot()
     machine.to_the_end()
     assert ended(machine) == "succeeded"
-    assert "booted once more" in comment(machine)
+    assert "booted again" in comment(machine)
 
 
 def _resumed_points(machine: Site, place: Path) -> list[str]:
@@ -196,7 +196,7 @@ def test_21_a_machine_that_boots_the_wrong_kernel_fails_the_state(
     machine.begin()
     machine.to_the_end()
     assert ended(machine) == "failed"
-    assert f"still so after the boot: kernel {kernels[1]} is installed" in comment(machine)
+    assert f"still true after the boot: kernel {kernels[1]} is installed" in comment(machine)
     assert machine.log == []
 
 

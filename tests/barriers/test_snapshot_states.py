@@ -135,7 +135,7 @@ def test_a_transaction_within_a_transaction_and_a_reboot_in_it_are_refused(disk:
     assert bench.start()["web"]["status"] == "failed"
     said = bench.comment("web").splitlines()
     assert "echo: a transaction cannot start within another one" in said
-    assert "boot: a snapshot cannot be rebooted: put the reboot after the transaction" in said
+    assert "boot: a snapshot cannot be rebooted: put the state system.reboot after the transaction" in said
     assert disk.snapshots() == [FIRST] and not (disk.var / "asked").exists()
 
 

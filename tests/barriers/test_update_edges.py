@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tests.barriers.test_update_faults import FILES, WHOLE, Builds, ended
 from tests.modules.system.test_reboot_state import called
 
 import saltern
+from saltern.chains.legs import Legs
 from saltern.durable.barriers.records import append_record
 from saltern.durable.barriers.watchdog import Watch, watch
 from saltern.journal.runs import Runs
@@ -72,6 +74,31 @@ def test_29_a_watchdog_that_fires_late_finds_that_it_was_given_up(site: Builds) 
     assert ended(site) == "failed"
     assert build_slots.in_use(root) == "slots/a"
     assert not os.path.exists(os.path.join(root, build_slots.ROLLED_BACK))
+
+
+@pytest.mark.parametrize("is_leg", [False, True])
+def test_29_a_watchdog_leaves_the_update_to_another_process_that_continues_it(
+    site: Builds, is_leg: bool
+) -> None:
+    """Two continue it at once: the one that is watched ends, and the other one has the lock and is slow."""
+    site.begin()
+    assert site.state is not None
+    runs, jid = Runs(site.settings), site.state.head["jid"]
+    lock = Legs(site.settings).lock.hold("leg") if is_leg else runs.lock.hold(jid, 0.0)
+    taken, ready = os.pipe()
+    other = os.fork()
+    if not other:
+        with lock:
+            os.write(ready, b".")
+            time.sleep(0.5)
+            crossed = {"kind": "update", "why": "", "now": {"version": "2", "prefix": ""}}
+            append_record(runs, jid, runs.state(jid), "crossed", crossed)
+        os._exit(0)
+    os.read(taken, 1)
+    watch(task(site))
+    assert os.waitpid(other, 0)[1] == 0
+    assert build_slots.in_use(str(site.place / "opt")) == "slots/b"
+    assert not os.path.exists(site.place / "opt" / build_slots.ROLLED_BACK)
 
 
 def test_31_a_record_that_nobody_knows_is_passed_over(tmp_path: Path) -> None:

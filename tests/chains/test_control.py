@@ -127,7 +127,7 @@ def test_status_tells_what_runs_without_its_process(tmp_path: Path) -> None:
     shown = bench.chain("status", name).out
     (tmp_path / "gate").touch()
     assert "a           command    running" in shown
-    assert "what it started still runs" in shown
+    assert "its programs still run" in shown
     bench.to_the_end()
 
 
@@ -413,7 +413,7 @@ def test_item_36_one_token_is_one_run(tmp_path: Path) -> None:
     bench.file.write_text(bench.file.read_text().replace("echo a", "echo b"))
     done = bench.chain("run", str(bench.file), "--token", "t1")
     assert done.code == 1
-    assert "and another plan" in done.err
+    assert "but another plan" in done.err
     assert bench.chain("run", str(bench.file), "--token", "t2").code == 0
 
 
@@ -547,7 +547,7 @@ def test_item_53_a_chain_whose_file_is_gone_goes_on(tmp_path: Path) -> None:
         (("retry",), "has succeeded: nothing in it failed, so there is nothing to retry"),
         (("retry", "last"), "has succeeded: nothing in it failed, so there is nothing to retry"),
         (("skip", "a"), "has succeeded: no action is left to skip"),
-        (("done", "a", "--reason", "seen"), "has succeeded: no action is left to be done"),
+        (("done", "a", "--reason", "seen"), "has succeeded: no action is left to declare done"),
         (("cancel",), "has succeeded: nothing is left to do"),
     ],
 )

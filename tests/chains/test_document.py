@@ -45,10 +45,10 @@ MISTAKES = {
         "f.yaml:3:5: no action is called 'comand'",
     ),
     "the hint of a kind": ("chain: x\nactions:\n  - comand: {run: x}\n", "did you mean 'command'?"),
-    "no kind": ("chain: x\nactions:\n  - id: a\n", "this action does not say what to do"),
+    "no kind": ("chain: x\nactions:\n  - id: a\n", "this action has no kind"),
     "two kinds": (
         "chain: x\nactions:\n  - wait: {seconds: 1}\n    reboot:\n",
-        "one thing, not wait and reboot",
+        "only one kind, not wait and reboot",
     ),
     "an unknown argument": (
         "chain: x\nactions:\n  - command:\n      run: a\n      user: root\n",

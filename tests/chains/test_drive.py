@@ -167,7 +167,7 @@ def test_a_second_chain_behind_one_that_waits_for_an_operator_is_refused(tmp_pat
     assert bench.chain("run", str(bench.file)).code == 2
     done = bench.chain("run", str(bench.file))
     assert done.code == 1
-    assert "is not over, and a machine does one chain at a time" in done.err
+    assert "is not over, and a machine runs one chain at a time" in done.err
 
 
 def test_a_chain_for_others_is_refused(tmp_path: Path) -> None:

@@ -135,9 +135,9 @@ def test_54_a_chain_that_is_saved_as_a_state_is_read_back_as_the_same_plan(text:
         (
             "a: {cmd.run: [{name: x}]}\nb: {cmd.run: [{name: y}, {require: [{cmd: a}]}]}\n"
             "c: {cmd.run: [{name: z}]}",
-            "c requires 'nothing', and 'a' comes before",
+            "c requires 'nothing', but the state before it is 'a'",
         ),
-        ("a: {user.present: [{name: x}]}", "no action becomes user.present"),
+        ("a: {user.present: [{name: x}]}", "no action corresponds to this user.present"),
         ("a: {cmd.run: [{name: x}, {require: [{cmd: b}, {cmd: c}]}]}", "requires more than one state"),
         ("{% if x %}{% endif %}", "has templates"),
         ("a: {cmd.run: [{name: '${delayed:vm.ip}'}, {reboot_retcodes: true}]}", "a chain has no"),

@@ -366,6 +366,40 @@ def test_a_target_that_means_no_system_is_reported(tmp_path: Path) -> None:
         assert "action a: no system of the chain 'c' matches 'wbe*'" in done.err, words
 
 
+LOSSES = """\
+chain: c
+deadline: 60
+inputs: {key: {secret: true, required: true}}
+actions:
+  - {id: a, command: {run: 'echo ${input:key}', verify: 'true'}, retry: {attempts: 2, backoff: 2}}
+  - {id: b, wait: 0, on_failure: pause, resume: skip}
+  - {id: c, reboot: {when: needed, notice: 60, checks: ['true'], start_deadline: 60}}
+  - {id: d, transaction: {run: 'true', timeout: 5, env: {A: b}}}
+  - {id: e, agent: {version: '2', slots: /opt/saltern}}
+finally: [{wait: 0}]
+"""
+
+
+def test_rendered_segments_say_what_a_real_salt_does_not_do_and_keep_secrets(tmp_path: Path) -> None:
+    bench = made(tmp_path, "id: a, wait: 0")
+    bench.file.write_text(LOSSES)
+    words = (str(bench.file), "--system", "vm", "--input", "key=hunter22")
+    lost = "finally, deadline, verify of action a, backoff of action a, on_failure: pause of action b, "
+    lost += "resume of action b, start_deadline of action c, checks of action c, when: needed of action c, "
+    lost += "env of action d, timeout of action d, slots of action e"
+    shown = bench.chain("render", *words)
+    assert f"left out, since only saltern does it: {lost}\n" in shown.err
+    for text in (shown.out, bench.chain("to-sls", *words).out):
+        assert "echo ***" in text
+        assert "hunter22" not in text
+    written = bench.chain("render", *words, "--export", str(tmp_path / "x"))
+    chunk = tmp_path / "x" / "actionchains" / "actionchain_c_vm_1.sls"
+    assert "hunter22" in chunk.read_text()
+    assert chunk.stat().st_mode & 0o777 == 0o600
+    assert f"{chunk} holds a secret input" in written.err
+    assert (tmp_path / "x" / "_modules" / "actionchains.py").stat().st_mode & 0o777 == 0o644
+
+
 def test_to_sls_for_a_machine_that_is_no_target_says_so(tmp_path: Path) -> None:
     bench = made(tmp_path, "id: a, wait: 0, targets: [web1]")
     done = bench.chain("to-sls", str(bench.file), "--system", "db1")

@@ -35,10 +35,10 @@ class Order(Struct, frozen=True, kw_only=True):
     system: str
     pillar: dict[str, object] = {}
     token: str = ""  # requests with the same token are one run
-    number: int = 0  # the number of the controller's order
+    number: int = 0  # the number of the order of the controller
     until: str = ""  # the last action that may run now
     lease: float = 0  # seconds during which actions may begin; 0: no limit
-    denied: tuple[str, ...] = ()  # functions that this machine does not let a controller call
+    denied: tuple[str, ...] = ()  # functions that a controller may not call on this machine
 
 
 def start(
@@ -148,12 +148,12 @@ def _asked_before(legs: Legs, order: Order, plan: LegPlan) -> KnownLeg | None:
         raise _may_be_it(next(iter(unread)), order.token)
     if found is None or found.head["plan_sha256"] == plan.sha256():
         return found
-    what = f"{found.id} has the token {order.token!r} and another plan"
+    what = f"{found.id} has the token {order.token!r} but another plan"
     fix = "use another token for this one"
     raise OperationError(Diagnostic(code="chain-token", what=what, fix=fix))
 
 
 def _may_be_it(name: str, token: str) -> OperationError:
-    what = f"the journal of {name} is damaged: whether it was begun with the token {token!r} is not known"
+    what = f"the journal of {name} is damaged: it is unknown whether it was begun with the token {token!r}"
     fix = "check what was done, and remove the files of that run; or use another token for this one"
     return OperationError(Diagnostic(code="journal-damaged", what=what, fix=fix))

@@ -1,4 +1,4 @@
-"""What all kinds of actions have: a schema, and the state that the action becomes."""
+"""The common parts of all kinds of actions: a schema, and the state that the action becomes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The value of the key that names the kind of an action."""
 
     def mistake(self) -> str:
-        """What is wrong with the values beyond their types; empty if nothing is."""
+        """A mistake in the values that their types do not exclude; empty if there is none."""
         return ""
 
     def call(self, salt: bool) -> Call:

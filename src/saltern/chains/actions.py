@@ -25,15 +25,16 @@ from saltern.chains.applied_actions import Highstate, Packages, Patch, State, Tr
 
 
 class Safety(Enum):
-    """What a crash during an action means."""
+    """The meaning of a crash during an action."""
 
     REPEATED = "run again"  # idempotent: it is run again
     ONCE = "indeterminate"  # at most once, unless a guard or the file says otherwise
-    PROVEN = "proven"  # the machine shows whether it happened
+    PROVEN = "proven"  # the machine itself proves whether it happened
 
 
 class _Process(Body, frozen=True, kw_only=True):
-    # Checks after a crash whether the action is done. Not for Salt, and not run before the first run.
+    # The command that checks after a crash whether the action is done. Not for Salt, and not run before the
+    # first run.
     verify: Text | None = None
     cwd: Text | None = None
     runas: Text | None = None
@@ -51,7 +52,9 @@ class _Process(Body, frozen=True, kw_only=True):
 
 
 def _asks(salt: bool) -> dict[str, object]:
-    """Exit code 194: reboot, then the same action again; 195: reboot, then the next."""
+    """The exit codes for reboots. 194: reboot, then repeat the action; 195: reboot, then continue with the
+    next one.
+    """
     return {} if salt else {"reboot_retcodes": True}
 
 
@@ -82,7 +85,7 @@ class Script(_Process, frozen=True, kw_only=True):
 
 
 class File(Body, frozen=True, kw_only=True):
-    """Write a file of the system, from a source or from text."""
+    """Write a file on the system, from a source or from text."""
 
     path: Annotated[str, Meta(pattern="^/")]
     source: Text | None = None
@@ -114,7 +117,7 @@ class Wait(Body, frozen=True, kw_only=True):
 
 
 class Health(Body, frozen=True, kw_only=True):
-    """Check the health of the system by a command, a web address or a service; try until it is healthy."""
+    """Check the health of the system by a command, a web address or a service, until it is healthy."""
 
     command: Text | None = None
     url: Text | None = None
@@ -137,9 +140,10 @@ class Health(Body, frozen=True, kw_only=True):
 
 
 class Request(Body, frozen=True, kw_only=True):
-    """Call a web address, such as that of a load balancer. The call may be repeated after a crash, with the
-    same ``Idempotency-Key`` in each attempt. ``data`` is a text, or a mapping that is sent as JSON;
-    ``status`` what the answer must have: by default any from 200 to 299."""
+    """Send a request to a web address, such as that of a load balancer. The request may be repeated after a
+    crash, with the same ``Idempotency-Key`` in each attempt. ``data`` is a text, or a mapping that is sent as
+    JSON; ``status`` is the required status of the response: by default any from 200 to 299.
+    """
 
     url: Text
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] = "POST"
@@ -161,7 +165,7 @@ class Request(Body, frozen=True, kw_only=True):
 
 
 class Reboot(Body, frozen=True, kw_only=True):
-    """Reboot, and continue when the machine has proven that it did."""
+    """Reboot, and continue once it is proven that the machine has rebooted."""
 
     when: Literal["always", "needed"] = "always"
     notice: Seconds = 0
@@ -193,7 +197,7 @@ class Reboot(Body, frozen=True, kw_only=True):
 
 
 class Agent(Body, frozen=True, kw_only=True):
-    """Update saltern itself, or under a real Salt its minion, and continue with the new one."""
+    """Update saltern itself, or under a real Salt its minion, and continue with the new version."""
 
     version: Text
     source: Text | None = None
@@ -218,7 +222,7 @@ class Kind(Struct, frozen=True):
     safety: Safety
     short: str = ""
     barrier: bool = False
-    may_replace: bool = False  # any packages, including that of saltern itself
+    may_replace: bool = False  # any packages, including saltern's own
     looks: bool = False  # it changes nothing on the system
 
 

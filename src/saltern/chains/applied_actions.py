@@ -1,5 +1,6 @@
-"""The actions that bring a system to a state: packages and state files, in the system that runs or in a new
-snapshot of it."""
+"""The actions that bring a system to a state: packages and state files, in the running system or in a new
+snapshot of it.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class Patch(Body, frozen=True, kw_only=True):
 
 
 class Upgrade(Body, frozen=True, kw_only=True):
-    """Upgrade the distribution: packages may come and go."""
+    """Upgrade the distribution: packages may be added and removed."""
 
     refresh: bool = True
 
@@ -79,11 +80,12 @@ class Highstate(Body, frozen=True, kw_only=True):
 
 
 class Transaction(Body, frozen=True, kw_only=True):
-    """Work in a new snapshot of the root, which the next boot takes: for machines with transactional
-    updates. It is a command (``run``), packages (``install``, ``latest``, ``remove``), all updates
-    (``patch``), an upgrade of the distribution (``upgrade``), or states (``sls``, ``highstate``). The running
-    system stays as it is. If it fails or changes nothing, the snapshot is dropped; a reboot that follows is
-    done in any case."""
+    """Work in a new snapshot of the root, which the next boot uses: for machines with transactional updates.
+    It is a command (``run``), packages (``install``, ``latest``, ``remove``), all updates (``patch``), an
+    upgrade of the distribution (``upgrade``), or states (``sls``, ``highstate``). The running system is not
+    changed. If the action fails or changes nothing, the snapshot is dropped; a reboot that follows is done in
+    any case.
+    """
 
     run: Text | None = None
     install: Annotated[dict[Text, str | None], Meta(min_length=1)] | Names | None = None
@@ -109,7 +111,7 @@ class Transaction(Body, frozen=True, kw_only=True):
 
     @property
     def word(self) -> str:
-        """The key that says what the transaction does."""
+        """The key that selects the kind of the transaction."""
         return next(name for name in ("run", *PACKAGED, *APPLIED) if getattr(self, name))
 
     def inner(self) -> Body | None:

@@ -25,13 +25,13 @@ class Segment(Struct, frozen=True, kw_only=True):
 
 
 class LegPlan(Struct, frozen=True, kw_only=True):
-    """The part of a chain that one system does."""
+    """The part of a chain that one system runs."""
 
     chain: Chain
     system: str
     segments: tuple[Segment, ...]
-    last: Segment | None = None  # actions for the end, whatever came before
-    handlers: dict[str, Segment] = {}  # actions for the failure of an action, by its id
+    last: Segment | None = None  # actions for the end, in any case
+    handlers: dict[str, Segment] = {}  # actions for the failure of an action, by the ID of that action
 
     @property
     def steps(self) -> tuple[Action, ...]:

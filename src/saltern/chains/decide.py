@@ -7,7 +7,7 @@ from msgspec import Struct
 from saltern.chains.denials import denied_by
 from saltern.chains.document import Action
 from saltern.chains.leg import LegState, OpenSegment
-from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step
+from saltern.chains.statuses import BAD, GOOD, OVER, Leg, Step, leg_status
 from saltern.runtime.recovery import MOST_RECOVERIES
 
 
@@ -147,9 +147,4 @@ def _last(state: LegState, status: Leg) -> Command:
 
 
 def _end(state: LegState) -> Leg:
-    found = {step.status for step in state.steps.values()}
-    if Step.INDETERMINATE in found:
-        return Leg.INDETERMINATE
-    if found & BAD:
-        return Leg.FAILED
-    return Leg.SUCCEEDED_WITH_SKIPS if Step.SKIPPED in found else Leg.SUCCEEDED
+    return leg_status({step.status for step in state.steps.values()})

@@ -1,4 +1,4 @@
-"""Reads a chain file into a ``Chain``. Problems have their lines, and are reported all at once."""
+"""Reads a chain file into a ``Chain``. Problems have lines, and are reported all at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Resume = Literal["rerun", "skip", "fail", "ask"]
 
 
 class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often to try, and how long to wait in between; each wait is ``backoff`` times as long."""
+    """The number of attempts, and the time to wait in between; each wait is ``backoff`` times as long."""
 
     attempts: Annotated[int, Meta(ge=2)]
     wait: Seconds = 30
@@ -37,14 +37,14 @@ class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What any action may say beside its kind.
+    """The keys that any action may have besides its kind.
 
-    Its ``id`` is its place in the list, if none is given. ``targets`` are names of systems, or patterns.
+    Its default ``id`` is its position in the list. ``targets`` are names of systems, or patterns.
     ``on_failure``: whether the chain ends with it, continues, or waits for an operator; ``handler`` are one
-    or more actions that are run first, after which the chain ends if nothing else is said. ``resume``: what
-    becomes of it if the machine crashed while it ran. ``always`` is for one of ``finally``: run it even if
-    it is unknown how an action before it ended. ``expected``: seconds that it takes, for windows and
-    estimates; without it, what it took before.
+    or more actions that are run first, after which the chain ends by default. ``resume``: what to do if the
+    machine crashed while it ran. ``always`` is for an action of ``finally``: run it even if it is unknown how
+    an action before it ended. ``expected``: its duration in seconds, for windows and estimates; by default
+    that of earlier runs.
     """
 
     id: Label | int | None = None
@@ -59,12 +59,12 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Head(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The keys of a chain file. ``systems`` are those that the chain is for, names or patterns; the
+    """The keys of a chain file. ``systems`` are the systems of the chain, as names or patterns; the
     ``targets`` of an action select among them.
 
-    ``inputs`` are what a run may be given, by name; ``${input:NAME}`` in an action stands for one.
-    ``finally`` are actions for the end, whether the others succeeded, failed or were cancelled. ``deadline``:
-    seconds of a running machine after which no action begins any more.
+    ``inputs`` are the inputs of a run, by name; ``${input:NAME}`` in an action refers to one. ``finally`` are
+    actions for the end, whether the others succeeded, failed or were cancelled. ``deadline``: the running
+    time of the machine, in seconds, after which no more actions begin.
     """
 
     chain: Label
@@ -173,7 +173,7 @@ class _Reader:
             self.wrong("a chain file is a mapping with 'chain' and 'actions'", ())
             return None
         if not self.has_readable_inputs(data.get("inputs")):
-            return None  # references to them would be reported, too
+            return None  # otherwise, references to them would be reported, too
         head = self.convert_value(data, Head, ())
         if head is None:
             return None
@@ -221,7 +221,7 @@ class _Reader:
         if not self.declared:
             return [value]
         for name in sorted(chain_inputs.references(value) - set(self.declared)):
-            fix = did_you_mean(name, self.declared) or f"there are {', '.join(self.declared)}"
+            fix = did_you_mean(name, self.declared) or f"known are {', '.join(self.declared)}"
             self.wrong(f"no input is called {name!r}", path, fix)
         return [
             chain_inputs.fill_inputs(value, values, written=written)
@@ -283,7 +283,7 @@ class _Reader:
         return tuple(found)
 
     def body(self, given: object, kind: Kind, path: Path) -> Body | None:
-        """Convert the body of an action with the first candidate that fits: some keys take only texts, and
+        """Convert the body of an action with the first candidate that fits: some keys accept only texts, and
         some refuse a sample.
         """
         first, *others = (_spelled_out(one, kind) for one in self.fill_inputs(given, path))
@@ -294,12 +294,12 @@ class _Reader:
 
     def no_kind(self, given: Mapping[str, object], kinds: list[str], path: Path) -> None:
         if kinds:
-            self.wrong(f"an action is one thing, not {' and '.join(kinds)}", path, "make two actions of it")
+            self.wrong(f"an action has only one kind, not {' and '.join(kinds)}", path, "make it two actions")
             return
         unknown = [str(key) for key in given if key not in Policy.__struct_fields__]
         hint = did_you_mean(unknown[0], KINDS) if unknown else ""
-        what = f"no action is called {unknown[0]!r}" if unknown else "this action does not say what to do"
-        self.wrong(what, (*path, *unknown[:1]), hint or f"there are {', '.join(KINDS)}")
+        what = f"no action is called {unknown[0]!r}" if unknown else "this action has no kind"
+        self.wrong(what, (*path, *unknown[:1]), hint or f"known are {', '.join(KINDS)}")
 
     def check_ids(self, lists: Mapping[str, list[Action | None]]) -> None:
         seen: set[str] = set()
@@ -327,7 +327,7 @@ class _Reader:
 
 
 def _explain(message: str, shape: type[Struct], path: Path) -> tuple[str, Path, str]:
-    """What is wrong, where, and what to do, from the message of msgspec, which has the path of the value."""
+    """The problem, its place and the fix, from the message of msgspec, which has the path of the value."""
     what, _, way = message.partition(" - at `")
     steps = [*path, *_steps(way.rstrip("`"))]
     fix = ""

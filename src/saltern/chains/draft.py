@@ -9,19 +9,19 @@ from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mea
 
 NEW = "chain: {name}\nactions:\n"
 REFUSED = {
-    "missing": ("there is no list of actions", "begin it with `chain: NAME` and `actions:`"),
-    "flow": ("the actions are on one line", "give each of them a line of its own, with `- `"),
-    "other": ("'actions' is not a list", "give each action a line of its own, with `- `"),
+    "missing": ("there is no list of actions", "begin the file with `chain: NAME` and `actions:`"),
+    "flow": ("the actions are on one line", "write each of them on its own line, with `- `"),
+    "other": ("'actions' is not a list", "write each action on its own line, with `- `"),
 }
 
 
 def action_of(kind: str, words: Sequence[str], policy: Mapping[str, object]) -> dict[str, object]:
-    """An action from words of a command line: ``key=value`` for its arguments, others for its main argument.
+    """The action from words of a command line: ``key=value`` for its arguments, others for its main argument.
 
     A value is read as YAML, so that lists and numbers can be given.
     """
     if kind not in KINDS:
-        fix = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
+        fix = did_you_mean(kind, KINDS) or f"known are {', '.join(KINDS)}"
         raise _refusal(f"no action is called {kind!r}", fix)
     row = KINDS[kind]
     fields = row.body.__struct_encode_fields__

@@ -1,7 +1,7 @@
-"""Drives a leg: does what ``decide`` says, and records it before and after.
+"""Drives a leg: carries out the commands of ``decide``, and records them before and after.
 
 Every effect is recorded on disk as an intent before it, and as done before the next one. So if a process is
-killed at any point, the next one does what it would have done.
+killed at any point, the next process continues as the first one would have.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def resume_leg(
     question: ResumeQuestion | None = None,
     keep_pause: bool = False,
 ) -> KnownLeg:
-    """Resume a leg that is not over; ``question`` is asked about interrupted states with ``resume: ask``.
+    """Resume a leg that is not over; ``question`` is called for interrupted states with ``resume: ask``.
 
-    ``keep_pause``: a boot resumes it, so an order to pause it stays in force.
+    ``keep_pause``: a boot resumes the leg, so an order to pause it stays in force.
     """
     legs, known = Legs(settings), readable(settings, name)
     if known.state.status in OVER:
@@ -102,7 +102,7 @@ def left_open(settings: Settings, of: str = "") -> list[str]:
 def drive(
     settings: Settings, name: str, on_event: EventSink | None = None, again: Sequence[str] = ()
 ) -> KnownLeg:
-    """Do what the leg needs now. The caller holds the lock of the leg."""
+    """Do the next steps of the leg. The caller holds the lock of the leg."""
     return _Driver(LegWork(settings, Legs(settings), name, on_event, again)).to_the_end()
 
 
@@ -193,7 +193,7 @@ _DOERS: dict[type, Callable[[_Driver, Any], bool]] = {
 
 def over(known: KnownLeg) -> OperationError:
     what = f"{known.id} has {known.state.status.value}: nothing is left to do"
-    fix = f"`saltern chain retry {known.id}` runs again what is not done"
+    fix = f"`saltern chain retry {known.id}` runs again the actions that are not done"
     if known.state.status in ENDED_WELL:
         fix = "to run the chain once more: `saltern chain run FILE`"
     return OperationError(Diagnostic(code="chain-over", what=what, fix=fix))

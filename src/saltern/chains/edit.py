@@ -57,7 +57,9 @@ def spans_of(text: str, key: str) -> list[Span] | None:
 
 
 def _comments_above(lines: list[str], row: int) -> int:
-    """The first line of the comments right above a line; blank lines above them stay with what is before."""
+    """The first line of the comments right above a line; blank lines above them stay with the preceding
+    lines.
+    """
     while row > 0 and lines[row - 1].lstrip().startswith("#"):
         row -= 1
     return row

@@ -1,7 +1,7 @@
 """Turns a linear SLS into a chain file: each state becomes the action that renders to the same state.
 
-The rendering is the proof: an action that would become another state is not accepted, and a state for which
-there is no action is refused with its id.
+The conversion is checked by rendering: an action that would become another state is not accepted, and a state
+for which there is no action is refused with its ID.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _plain(args: Args, id_: str, file: str) -> Args:
     """The arguments with escaped references unescaped."""
 
     def look(reference: Reference) -> object:
-        raise _refusal(f"{file}: {id_}: a chain has no {reference.text}", "leave late values out")
+        raise _refusal(f"{file}: {id_}: a chain has no {reference.text}", "remove late values")
 
     try:
         found = fill_references(args, look)
@@ -110,7 +110,8 @@ def _required_state(require: object, id_: str, file: str) -> str:
     if isinstance(require, Sequence) and len(require) == 1 and isinstance(require[0], Mapping):
         return str(next(iter(require[0].values())))
     raise _refusal(
-        f"{file}: {id_} requires more than one state", "a chain is a line: each state needs one before"
+        f"{file}: {id_} requires more than one state",
+        "a chain is a sequence: each state may require only one state before it",
     )
 
 
@@ -121,8 +122,8 @@ def _check_order(states: Sequence[Parsed], file: str) -> None:
     for place, one in enumerate(line):
         if one.needs != before:
             needs, wanted = one.needs or "nothing", before or "nothing"
-            what = f"{file}: {one.id} requires {needs!r}, and {wanted!r} comes before"
-            raise _refusal(what, "a chain is a line: let each state require the one before it")
+            what = f"{file}: {one.id} requires {needs!r}, but the state before it is {wanted!r}"
+            raise _refusal(what, "a chain is a sequence: let each state require the one before it")
         if place + 1 < len(line) and line[place + 1].needs == one.id:
             before = one.id
 
@@ -134,7 +135,9 @@ def _check_handlers(states: Sequence[Parsed], file: str) -> None:
     for one in (one for one in states if one.handles):
         if one.handles not in known or one.needs != before.get(one.handles, ""):
             what = f"{file}: {one.id} does not handle the failure of one state of the chain"
-            raise _refusal(what, "let it have `onfail` of that state, and require only the handler before it")
+            raise _refusal(
+                what, "give it `onfail` of that state, and let it require only the handler before it"
+            )
         before[one.handles] = one.id
 
 
@@ -161,7 +164,7 @@ def _action(one: Parsed, states: Sequence[Parsed], file: str) -> dict[str, objec
 
 
 def _is_passed_over(one: Parsed, states: Sequence[Parsed]) -> bool:
-    """True if the next state requires an earlier one, so that the failure of this one stops nothing."""
+    """True if the next state requires an earlier one, so that the chain continues if this one fails."""
     line = [state for state in states if not state.last]
     following = line[line.index(one) + 1 :]
     return bool(following) and following[0].needs != one.id
@@ -176,7 +179,7 @@ def _kind(one: Parsed, file: str) -> tuple[str, Args]:
             if body is not None and _renders(kind, body, Call(one.function, args)):
                 return kind, body
     known = ", ".join(sorted(READERS))
-    raise _refusal(f"{file}: {one.id}: no action becomes {one.function} like this", f"known are {known}")
+    raise _refusal(f"{file}: {one.id}: no action corresponds to this {one.function}", f"known are {known}")
 
 
 def _renders(kind: str, body: Args, wanted: Call) -> bool:

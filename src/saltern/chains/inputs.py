@@ -1,7 +1,7 @@
 """The inputs of a chain: checks the values of a run, and fills them into the actions that refer to them.
 Pure.
 
-``${input:NAME}`` in a text of an action refers to an input. A text that is nothing else becomes the value
+``${input:NAME}`` in a text of an action refers to an input. A text that is only a reference becomes the value
 with its type; in a longer text, the value is inserted as text. ``$${input:NAME}`` is left as
 ``${input:NAME}``.
 """
@@ -25,8 +25,9 @@ _YES_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class Input(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One input. ``enum``: the values that it may have. ``pattern``: what all of a string must match.
-    ``secret``: its value is shown nowhere."""
+    """One input. ``enum``: the allowed values. ``pattern``: a regular expression that must match the whole
+    string. ``secret``: its value is never shown.
+    """
 
     type: Type = "string"
     required: bool = False
@@ -142,11 +143,11 @@ def secret_names(specs: Mapping[str, Input]) -> list[str]:
     return [name for name, spec in specs.items() if spec.secret]
 
 
-# -- what a file says ---------------------------------------------------------------------------------
+# -- declarations ---------------------------------------------------------------------------------
 
 
 def mistakes(spec: Input) -> Iterator[tuple[str, str]]:
-    """What is wrong with a declaration: the key, and why."""
+    """The mistakes in a declaration: the key and the reason."""
     if spec.required and spec.default is not UNSET:
         yield "required", "an input with a default is never missing"
     if spec.pattern is not None and spec.type != "string":

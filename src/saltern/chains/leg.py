@@ -58,9 +58,9 @@ class LegState(Struct):
     status: Leg = Leg.PENDING
     segment: OpenSegment | None = None
     cancelled: str = ""
-    paused: str = ""  # why it waits for an operator
+    paused: str = ""  # the reason why it waits for an operator
     behind: str = ""  # the leg that it waits for, while it is queued
-    recoveries: int = 0  # since it last made progress
+    recoveries: int = 0  # since its last progress
     quarantined: bool = False
     elapsed: float = 0.0  # seconds of a running machine since it was accepted
     boot: str = ""
@@ -104,8 +104,8 @@ def _note_boot(state: LegState, kind: str, body: Body) -> None:
 
 
 def _pass_time(state: LegState, body: Body) -> None:
-    """Count time by the ticks since the boot, which no change of the clock moves. No time passes while a
-    machine is down.
+    """Count time by the ticks since the boot, which no change of the clock moves. The time while a machine is
+    down does not count.
     """
     if "tick" not in body:
         return
@@ -201,7 +201,7 @@ def _skip(state: LegState, body: Body) -> None:
 
 
 def _done(state: LegState, body: Body) -> None:
-    """An operator has checked an action and vouches for it."""
+    """An operator has checked an action and declares it done."""
     _settle(state, body, Step.SUCCEEDED)
 
 
@@ -233,7 +233,7 @@ def _retry(state: LegState, body: Body) -> None:
 
 def _not_quarantined(state: LegState) -> None:
     if state.quarantined:
-        raise WrongMove("it is in quarantine, because it broke repeatedly: find out why, then release it")
+        raise WrongMove("it is in quarantine, because it broke repeatedly: find the cause, then release it")
 
 
 def _reopen(state: LegState, which: set[Step]) -> None:
@@ -243,7 +243,7 @@ def _reopen(state: LegState, which: set[Step]) -> None:
             step.move(Step.NOT_RUN)
         if step.status is Step.NOT_RUN:
             step.comment = ""
-    for action in (*state.plan.handling, *state.plan.finalizers):  # these are to run again
+    for action in (*state.plan.handling, *state.plan.finalizers):  # these will run again
         if state.steps[action.id].status is not Step.SKIPPED:
             state.steps[action.id] = StepState(attempts=state.steps[action.id].attempts)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from saltern.journal.journals import Journals
-from saltern.journal.lock_file import LockFile, sign, take, text_of
+from saltern.journal.lock_file import LockFile, lock_of_legs, sign, take, text_of
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 ACCEPT = 120.0  # seconds to wait for other processes to accept their legs
@@ -19,7 +19,7 @@ class LegLock:
 
     def __init__(self, folder: str, journals: Journals[Any]) -> None:
         self._folder, self._journals = folder, journals
-        self._file = LockFile(os.path.join(folder, "lock"))
+        self._file = lock_of_legs(os.path.dirname(folder))
 
     def holder(self) -> str:
         """The leg that a process is running; empty if there is none."""

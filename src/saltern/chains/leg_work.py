@@ -1,4 +1,4 @@
-"""What a process that has the lock of a leg works with: its runs, its journal, its orders."""
+"""The resources of a process that has the lock of a leg: its runs, its journal, its orders."""
 
 from __future__ import annotations
 

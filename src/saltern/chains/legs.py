@@ -39,7 +39,7 @@ WORDING = Wording(
     suffix=".leg",
     unknown=_unknown,
     title="{name}",
-    damaged="check what was done; `saltern chain resume {name}` moves it aside, and runs nothing",
+    damaged="check what was done; `saltern chain resume {name}` moves the journal aside, and runs nothing",
     set_aside="it was moved aside to {aside}; check what was done, then remove it",
     no_folder="chains cannot be recorded",
 )
@@ -72,7 +72,7 @@ class Legs:
         return os.path.join(self.folder, leg, f"{segment}.sls")
 
     def ids(self) -> list[str]:
-        """The ids of all legs, newest first."""
+        """The IDs of all legs, newest first."""
         return self.journals.names()
 
     def load(self, leg: str) -> KnownLeg:
@@ -108,7 +108,7 @@ class Legs:
                 yield found
 
     def looked_at(self) -> Iterator[tuple[str, KnownLeg | OperationError]]:
-        """Each id with its leg, or with the reason why it cannot be read."""
+        """Each ID with its leg, or with the reason why it cannot be read."""
         for leg in self.ids():
             try:
                 yield leg, self.load(leg)

@@ -19,7 +19,7 @@ _REASON = re.compile(
 
 def main_line(comment: str, *, failed: bool) -> str:
     """The most useful line of a comment: for a failure the one that names it, else the first. A line that
-    only introduces the next is joined with it.
+    only introduces the next one is joined with it.
     """
     lines = [line.strip() for line in comment.splitlines() if line.strip()]
     if not lines:
@@ -31,7 +31,7 @@ def main_line(comment: str, *, failed: bool) -> str:
 
 
 def note_of(row: Mapping[str, object]) -> str:
-    """The note of an action in a table: for a failed program, its exit code and its last line."""
+    """The note on an action in a table: for a failed program, its exit code and its last line."""
     output, code = row.get("output"), row.get("exit_code")
     if row["status"] == Step.FAILED.value and code and isinstance(output, Mapping):
         said = str(output.get("stderr") or output.get("stdout") or "").strip()

@@ -1,4 +1,4 @@
-"""Orders of an operator to a running leg: files that its process looks for before every step."""
+"""Orders of an operator to a running leg: files that its process checks before every step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class OrderFiles:
         atomic.write(self._path(leg, word), reason.encode())
 
     def reason(self, leg: str, word: str) -> str:
-        """The reason that was given; empty if there is no such order."""
+        """The given reason; empty if there is no such order."""
         try:
             return read_regular(self._path(leg, word), MOST).decode(errors="replace") or word
         except NotRegular:
@@ -32,7 +32,7 @@ class OrderFiles:
             return ""
 
     def note_current(self, leg: str, action: str) -> None:
-        """Note which action its process has begun. Only readers need it, so it is not synced."""
+        """Note which action its process has begun. Only readers need this, so it is not synced."""
         atomic.write(self._path(leg, CURRENT), action.encode(), durable=False)
 
     def current(self, leg: str) -> str:

@@ -1,8 +1,8 @@
-"""The numbers of a controller's orders about a leg: the highest one counts, whenever it arrives.
+"""The numbers of a controller's orders about a leg: the highest one counts, in whatever order they arrive.
 
-One file for each leg, by its token, so that an order is known also if the leg never began: a leg that was
-cancelled before its plan arrived is not run when the plan does. Another one has how the leg ended, for longer
-than its journal is kept: an order that is repeated then is answered, and nothing is run again.
+There is one file for each leg, by its token, so that orders are known even if the leg never began: a leg that
+was cancelled before its plan arrived is not run when it does. Another file records how the leg ended, for
+longer than its journal is kept: an order that is repeated after that gets a reply, and nothing is run again.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class OrderNumbers:
             return None
 
     def prune(self) -> None:
-        """Remove the oldest files, except as many as are kept."""
+        """Remove the oldest files beyond the number to keep."""
         names = [name for name in os.listdir(self._folder) if not name.endswith((LOCK, END))]
         paths = sorted((os.path.join(self._folder, name) for name in names), key=os.path.getmtime)
         for path in paths[:-KEPT]:

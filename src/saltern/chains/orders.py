@@ -1,11 +1,11 @@
-"""An operator's orders to a leg that runs, was broken, waits or is over."""
+"""An operator's orders to a leg that runs, broke, waits or is over."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from saltern.chains import leg as steps
@@ -23,16 +23,13 @@ from saltern.system import keeper, ledger
 NOTHING_LEFT = {
     "retry": "nothing in it failed, so there is nothing to retry",
     "skip": "no action is left to skip",
-    "done": "no action is left to be done",
+    "done": "no action is left to declare done",
 }
 
 
 def change(settings: Settings, name: str, kind: str, /, **body: object) -> KnownLeg:
     """Retry, skip, declare done or release. Raises if the statuses do not allow it."""
-    legs = Legs(settings)
-    legs.load(name)
-    with legs.lock.hold(name):
-        known = legs.load(name)
+    with _hold_leg(settings, name) as (legs, known):
         _check_order(known, kind, body)
         journal = Journal(legs, name, known.state.records)
         journal.add(kind, **body)
@@ -40,11 +37,8 @@ def change(settings: Settings, name: str, kind: str, /, **body: object) -> Known
 
 
 def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: int = 0) -> KnownLeg:
-    """Give a leg that is not at work other inputs; what it has done stays as it is."""
-    legs = Legs(settings)
-    legs.load(name)
-    with legs.lock.hold(name):
-        known = legs.load(name)
+    """Give a leg that is not at work other inputs; finished actions stay as they are."""
+    with _hold_leg(settings, name) as (legs, known):
         if known.state.status in ENDED_WELL or known.state.quarantined:
             _check_order(known, "retry", {})
         head, plan = known.head, known.state.plan
@@ -59,12 +53,9 @@ def revise(settings: Settings, name: str, pillar: Mapping[str, Any], revision: i
 def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> KnownLeg | None:
     """End a leg before its next step, or ``now``, together with the program of the running step.
 
-    None if its process was asked to.
+    None if its process will do that.
     """
-    legs = Legs(settings)
-    known = legs.load(name)
-    if known.state.status in OVER:
-        raise over(known)
+    legs, known = _open_leg(settings, name)
     legs.orders.write(name, "cancel", reason)
     if now and _may_stop(known, settings):
         _stop_programs(known, settings)
@@ -77,12 +68,10 @@ def cancel(settings: Settings, name: str, reason: str, *, now: bool = False) -> 
 
 
 def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
-    """Pause a leg before its next step, until it is resumed. None if its process was asked to; this does not
-    wait for the next step, nor for a machine that goes down."""
-    legs = Legs(settings)
-    known = legs.load(name)
-    if known.state.status in OVER:
-        raise over(known)
+    """Pause a leg before its next step, until it is resumed. None if its process will do that; this waits
+    neither for the next step nor for a machine that goes down.
+    """
+    legs, known = _open_leg(settings, name)
     if known.state.status is Leg.PAUSED:
         return known
     legs.orders.write(name, "pause", reason)
@@ -92,8 +81,26 @@ def pause(settings: Settings, name: str, reason: str) -> KnownLeg | None:
         return drive(settings, name)
 
 
+@contextmanager
+def _hold_leg(settings: Settings, name: str) -> Iterator[tuple[Legs, KnownLeg]]:
+    """The legs and this one, which no other process drives meanwhile. An unknown one is refused at once."""
+    legs = Legs(settings)
+    legs.load(name)
+    with legs.lock.hold(name):
+        yield legs, legs.load(name)
+
+
+def _open_leg(settings: Settings, name: str) -> tuple[Legs, KnownLeg]:
+    """The legs and this one. Raises if it is over."""
+    legs = Legs(settings)
+    known = legs.load(name)
+    if known.state.status in OVER:
+        raise over(known)
+    return legs, known
+
+
 def _may_stop(known: KnownLeg, settings: Settings) -> bool:
-    """True if the running step may be stopped. One that installs packages is left to end, as the last
+    """True if the running step may be stopped. One that installs packages is not stopped, and is the last
     step.
     """
     busy = SegmentView(known, settings).begun_actions

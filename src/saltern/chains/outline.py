@@ -17,8 +17,8 @@ from saltern.render.yaml_limits import YamlProblem
 
 
 class Flaw(Struct, frozen=True, kw_only=True):
-    """What is wrong, in which line (from 1; 0: unknown), in which action, and what to do. ``repair``: the
-    number of seconds to write in place of a text such as ``60m``.
+    """A problem, its line (from 1; 0: unknown), its action, and the fix. ``repair``: the number of seconds to
+    write in place of a text such as ``60m``.
     """
 
     code: str

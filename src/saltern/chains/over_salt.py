@@ -1,4 +1,4 @@
-"""A run of a chain over a Salt master, folded from what the runner of the extension reports. Pure."""
+"""A run of a chain through a Salt master, folded from the reports of the runner of the extension. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEP_KEYS = {"status": Step.NOT_RUN.value, "changed": False, "comment": "", "att
 
 
 class SaltRun:
-    """What is known of each system of a run; ``note`` adds what has happened."""
+    """The known state of each system of a run; ``note`` adds an event."""
 
     def __init__(self, run: str, chain: Chain, systems: Sequence[str]) -> None:
         self.run, self.chain = run, chain
@@ -39,7 +39,7 @@ class SaltRun:
             _NOTES[kind](self._legs[system], row)
 
     def learn(self, system: str, leg: Row | None) -> None:
-        """Add what the job cache or a system reports about its leg."""
+        """Add the report of the job cache or of a system about its leg."""
         if leg is not None and system in self._legs:
             _take_leg(self._legs[system], {"leg": leg})
 
@@ -112,7 +112,7 @@ def _refuse(leg: dict[str, Any], row: Row) -> None:
 
 
 def _note_start(leg: dict[str, Any], _row: Row) -> None:
-    """Note that the minion has started, or was asked again because it was idle; its next report says more."""
+    """Note that the minion has started, or was asked again because it was idle; its next report has more."""
     leg.setdefault("starts", 0)
     leg["starts"] += 1
 

@@ -1,4 +1,4 @@
-"""Finds the package that this program belongs to, so that a change of that package is recognised."""
+"""Finds the package that this program belongs to, to recognise changes of that package."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def owner(path: str = "") -> str:
 
 
 def stamp() -> str:
-    """A text that identifies this program's code on disk; it differs after the program was replaced."""
+    """A text that identifies this program's code on disk; it changes when the program is replaced."""
     try:
         found = os.stat(saltern.__file__)
     except OSError:
@@ -41,7 +41,7 @@ def stamp() -> str:
 
 
 def begin_anew(leg: str, again: Sequence[str]) -> NoReturn:
-    """Replace this process by one that runs the code now on disk, and continues the leg."""
+    """Replace this process with one that runs the code now on disk and continues the leg."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     words = own_program.command("saltern", ("chain", "resume", leg, *again))

@@ -1,4 +1,4 @@
-"""Runs a chain in test mode: what each action would do on this machine. Nothing is done or recorded."""
+"""Runs a chain in test mode: predicts each action on this machine. Nothing is done or recorded."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def lines(data: dict[str, object]) -> Iterator[str]:
     assert isinstance(steps, list)
     for row in steps:
         note = main_line(str(row["comment"]), failed=row["would"] == "fail")
-        would = f"would {row['would']}" if row["would"] else "as it should be"
+        would = f"would {row['would']}" if row["would"] else "no changes needed"
         yield f"  {row['action']:<11} {row['kind']:<10} {would:<24}{note}".rstrip()
 
 
@@ -78,7 +78,7 @@ class _Rehearsal:
         self.session: MakeSession = lambda own: make_session(settings, own, grains=grains)
 
     def row(self, action: Action, folder: str) -> dict[str, object]:
-        """What one action would do."""
+        """The prediction for one action."""
         found: dict[str, object] = {
             "action": action.id,
             "kind": action.kind,
@@ -100,7 +100,9 @@ class _Rehearsal:
         return {**found, **_outcome(action, report, session)}
 
     def _run(self, action: Action, folder: str) -> tuple[Report, Session]:
-        """State files are applied as they are, so that each of their states says what it would do."""
+        """Run the action in test mode; state files are applied directly, so that each of their states has its
+        own prediction.
+        """
         if action.kind in ("state", "highstate"):
             body = action.body
             sls = getattr(body, "sls", ())

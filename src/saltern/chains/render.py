@@ -18,7 +18,7 @@ from saltern.language.late import escape_references
 from saltern.modules.lib import chain_chunks
 from saltern.system.keeper_process import TOKEN
 
-PLAIN = "#!yaml\n"  # a command may have any braces in it
+PLAIN = "#!yaml\n"  # a command may contain any braces
 SALT_NAMES = ("actionchains", "mgractionchain")  # the second is an alias
 IDEMPOTENCY = "Idempotency-Key"
 High = dict[str, dict[str, list[object]]]
@@ -95,7 +95,7 @@ def _barrier_states(plan: LegPlan, segment: Segment, before: tuple[str, str] | N
 
 
 def _proof(before: Segment) -> High:
-    """The state that checks after an update that the wanted version runs."""
+    """The state that checks after an update whether the wanted version runs."""
     barrier = before.barrier
     if barrier is None or barrier.kind != "agent":
         return {}
@@ -156,7 +156,8 @@ def literal_args(args: Mapping[str, object]) -> Mapping[str, object]:
 
 def _name_call(call: Call, leg: str, action: Action) -> Call:
     """The call with a name of its action that no retry and no crash changes: in the environment of a command,
-    and in a header to a web server, so that they know what was done before."""
+    and in a header to a web server, so that they can recognise repetitions.
+    """
     if leg and action.kind == "request":
         given = call.args.get("header_dict")
         headers = {IDEMPOTENCY: f"{leg}.{action.id}", **(given if isinstance(given, dict) else {})}

@@ -27,7 +27,9 @@ class Reserve:
                 os.close(file)
 
     def is_disk_full(self) -> bool:
-        """True if the disk is full. The disk is asked because SQLite reports it in many ways."""
+        """True if the disk is full. The disk is checked directly, since SQLite reports a full one in many
+        ways.
+        """
         disk = os.statvfs(self._folder)
         return disk.f_bavail * disk.f_frsize < LITTLE
 

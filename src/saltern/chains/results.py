@@ -75,21 +75,21 @@ def in_doubt(
         elif name in repeatable:
             rows[name] = _row(Step.CANCELLED, AGAIN)
         else:
-            rows[name] = _row(Step.INDETERMINATE, "it was begun, and how it ended is unknown")
+            rows[name] = _row(Step.INDETERMINATE, "it was begun, but how it ended is unknown")
     return rows
 
 
 def _of_program(ran: Ran) -> dict[str, object]:
     """The result of a program by its exit code, since its state is not called again."""
     if ran.timed_out:
-        return _row(Step.TIMED_OUT, "it was stopped after its time")
+        return _row(Step.TIMED_OUT, "it was stopped when its time was over")
     status = Step.FAILED if ran.code else Step.SUCCEEDED
     return {**_row(status, f"its program ended with exit code {ran.code}"), "changed": True}
 
 
 def called_off(state: RunState, actions: Iterable[str], said: str) -> Rows:
-    """The rows of actions that wait for a reboot when their leg is cancelled. One that is not called off
-    may still be done.
+    """The rows of actions that wait for a reboot when their leg is cancelled. A reboot that is not cancelled
+    may still happen.
     """
     indexes = {body["place"] for body in state.open_barriers if not body["scope"]}
     chunks = chunks_in(state.scope("").plan, state.sources) if indexes else []
@@ -99,8 +99,9 @@ def called_off(state: RunState, actions: Iterable[str], said: str) -> Rows:
 
 
 def with_crossings(state: RunState, rows: Rows) -> Rows:
-    """The rows, where an action that crossed a barrier began when it asked for it: the time while the machine
-    was down counts."""
+    """The rows, with the start of an action that crossed a barrier set to its request: the time while the
+    machine was down counts.
+    """
     begun: dict[int, float] = {}
     for body in state.barriers:
         if not body["scope"]:
@@ -128,7 +129,7 @@ def not_compiled(actions: Iterable[str], why: str) -> Rows:
 
 def unknown(actions: Mapping[str, bool]) -> Rows:
     """The rows for a run whose journal is gone. ``actions`` says for each if it may safely be run again."""
-    why = "its run is no longer known, so it is unknown whether it was done"
+    why = "its run is no longer known, so it is unknown whether the action was done"
     return {
         name: _row(Step.NOT_RUN, "") if again else _row(Step.INDETERMINATE, why)
         for name, again in actions.items()

@@ -1,4 +1,4 @@
-"""The keys of each kind of action, as rows from which a form is made; read from the structs of the kinds."""
+"""The keys of each kind of action, as rows for a form; read from the structs of the kinds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from saltern.chains.document import Policy
 
 SAFETY = {
     Safety.REPEATED: "it is run again, which is safe",
-    Safety.ONCE: "how it ended is unknown: an operator looks, then retries, skips or says that it is done; "
-    "`verify` or `resume` can say it for them",
+    Safety.ONCE: "how it ended is unknown: an operator checks, then retries, skips or declares it done;"
+    " `verify` or `resume` can decide instead",
     Safety.PROVEN: "the machine itself proves whether it happened",
 }
 
@@ -30,7 +30,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
 
 class KindSchema(Struct, frozen=True, kw_only=True):
-    """One kind of action: what it does, its keys, and what a crash during it means."""
+    """One kind of action: its purpose, its keys, and the meaning of a crash during it."""
 
     kind: str
     about: str
@@ -49,7 +49,7 @@ def kind_schemas() -> dict[str, KindSchema]:
 
 @functools.cache
 def policy_fields() -> tuple[Field, ...]:
-    """What any action may say beside its kind."""
+    """The keys that any action may have besides its kind."""
     return _fields(Policy)
 
 

@@ -1,4 +1,4 @@
-"""Finds out what the runs of a leg's segments have done, from their journals and ledgers."""
+"""Determines what the runs of a leg's segments have done, from their journals and ledgers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class SegmentRuns:
         return self._runs.state(jid)
 
     def may_be_removed(self, jid: str) -> bool:
-        """True if so many runs followed that the journal of this one is no longer kept."""
+        """True if the journal of this run may have been removed after many later runs."""
         later = [one for one in self._runs.jids() if age(one) > age(jid)]
         return len(later) >= self._settings.keep_runs
 
     def kept_programs(self, jid: str) -> Kept:
-        """How programs ended that have outlived their run; waits for those that still run."""
+        """The results of programs that have outlived their run; waits for those that still run."""
         folder = self._runs.kept_folder(jid)
         if ledger.at_work(folder):
             report_wait(f"a program of run {jid} to end")

@@ -17,11 +17,11 @@ from saltern.journal.runs import Runs
 from saltern.language.diagnostics import OperationError
 from saltern.system import ledger
 
-LOST = "the journal of its run is damaged, so it is unknown whether it was done"
+LOST = "the journal of its run is damaged, so it is unknown whether the action was done"
 
 
 class SegmentView:
-    """What the run of the open segment has recorded. It is empty if there is no such run."""
+    """The records of the run of the open segment; empty if there is no such run."""
 
     def __init__(self, known: KnownLeg, settings: Settings) -> None:
         segment = known.state.segment
@@ -58,7 +58,9 @@ class SegmentView:
 
     @cached_property
     def begun_actions(self) -> dict[str, bool]:
-        """The actions that have begun and not ended; True if they are at work, even without our process."""
+        """The actions that have begun and not ended; True for those that are at work, even without our
+        process.
+        """
         run = self._run
         if run is None or not run.has_plan or run.is_over or run.open_barriers:
             return {}
@@ -70,7 +72,7 @@ class SegmentView:
 
     @cached_property
     def barriers(self) -> dict[str, Body]:
-        """The actions that ask for a reboot or an update which is not proven yet, and what they ask for."""
+        """The actions with a requested reboot or update that is not proven yet, and their requests."""
         run = self._run
         if run is None or not run.has_plan or run.is_over:
             return {}

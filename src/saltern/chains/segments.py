@@ -100,7 +100,7 @@ class Segments:
 
     def record_missing_run(self, segment: OpenSegment) -> bool:
         """Record the results of a segment whose run has no journal. If it was announced, or journals were
-        removed since, what it did is unknown; otherwise it did nothing.
+        removed since, it is unknown what it did; otherwise it did nothing.
         """
         if not segment.announced and not self._work.segment_runs.may_be_removed(segment.jid):
             self._work.journal.add("results", steps=results(Report(), segment.actions))
@@ -135,7 +135,7 @@ class Segments:
         return status == "updating" or self._work.orders.is_paused()
 
     def quarantine(self, _command: steps.Quarantine) -> bool:
-        """Record what the run has done, as far as that is known, and end the run for good."""
+        """Record what the run has done, as far as known, and end it permanently."""
         state = self._work.state
         rows: dict[str, object] = {}
         if state.segment is not None and state.segment.jid in self._work.runs.jids():

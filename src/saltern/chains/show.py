@@ -1,4 +1,4 @@
-"""Shows a leg as data and as lines, with what the running run has reported so far."""
+"""Shows a leg as data and as lines, with the reports of the running run so far."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ HEAD = LINE.format("run", "status", "started (UTC)", "chain", "system")
 
 
 def as_data(known: KnownLeg, settings: Settings, view: SegmentView | None = None) -> dict[str, object]:
-    """The leg with the outcome of every step, or what keeps it from running. ``view``: its segment, if it was
-    read.
+    """The leg with the outcome of every step, or the reason why it does not run. ``view``: its segment, if it
+    was read.
     """
     view = view or SegmentView(known, settings)
     state, plan = known.state, known.state.plan
@@ -79,7 +79,7 @@ def boot_name(identity: str) -> str:
 
 
 def _step_row(known: KnownLeg, action: Action, now: Mapping[str, object]) -> dict[str, object]:
-    """One action; what its run reports ``now`` overrides what is recorded."""
+    """One action; the reports of its run, in ``now``, override the records."""
     step, plan = known.state.steps[action.id], known.state.plan
     recorded: dict[str, object] = {
         "status": step.status.value,
@@ -117,7 +117,7 @@ def _is_open(known: KnownLeg, name: str) -> bool:
 
 
 def shown_status(known: KnownLeg, *, at_work: bool) -> str:
-    """The status of a leg; broken if it should be running and is not."""
+    """The status of a leg; broken if it should be running but is not."""
     lost = known.state.status is Leg.RUNNING and not at_work
     return Overlay.BROKEN.value if lost else known.state.status.value
 
@@ -160,19 +160,19 @@ def lines(known: KnownLeg, settings: Settings) -> Iterator[str]:
 def _advice(known: KnownLeg, at_work: bool, busy: dict[str, bool]) -> str:
     status, name = known.state.status, known.id
     if known.state.quarantined:
-        return f"\nit broke repeatedly: find out why, then saltern chain release {name}"
+        return f"\nit broke repeatedly: find the cause, then saltern chain release {name}"
     if status is Leg.PAUSED and known.state.paused:
         answers = f"saltern chain retry {name}, skip {name} ACTION or done {name} ACTION"
         return f"\nit waits: {known.state.paused}; {answers}; then saltern chain resume {name}"
     if status in (Leg.FAILED, Leg.INDETERMINATE, Leg.CANCELLED):
-        again = f"\nsaltern chain retry {name} runs again what is not done"
-        return f"{again}; skip {name} ACTION leaves it out; done {name} ACTION vouches for it"
+        again = f"\nsaltern chain retry {name} runs again the actions that are not done"
+        return f"{again}; skip {name} ACTION leaves it out; done {name} ACTION declares it done"
     if status is Leg.QUEUED:
         return f"\nit waits for {known.state.behind or 'another chain'} to end"
     if status in OVER or at_work:
         return ""
     if status is Leg.RUNNING and any(busy.values()):
-        return f"\nits process is gone; what it started still runs. saltern chain resume {name} waits for it"
+        return f"\nits process is gone; its programs still run. saltern chain resume {name} waits for them"
     if status is Leg.REBOOTING:
         return f"\nit continues after the reboot, or with saltern chain resume {name}"
     return f"\nsaltern chain resume {name} continues it"

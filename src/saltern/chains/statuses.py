@@ -1,12 +1,13 @@
 """Every status of a step, a leg and a run, and every move between two of them.
 
-The tables are closed: a move that is not listed is a bug in saltern; it is reported as one and never made.
-Docs and tests read the same tables. They include the statuses that only a controller gives, so that both
-sides have one set.
+The tables are complete: a move that is not listed is a bug in saltern, which is reported and never made. Docs
+and tests read the same tables. They include the statuses that only a controller sets, so that both sides use
+the same ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set
 from enum import Enum
 
 from msgspec import Struct
@@ -72,7 +73,7 @@ class Run(Enum):
 
 
 class Overlay(Enum):
-    """What is shown in place of the status of a leg when its process is gone or its system is away."""
+    """The status to show in place of that of a leg if its process is gone or its system is away."""
 
     BROKEN = "broken"
     UNREACHABLE = "unreachable"
@@ -80,13 +81,13 @@ class Overlay(Enum):
 
 OVERLAYS: dict[Overlay, str] = {
     Overlay.BROKEN: "no process runs it, although one should; `saltern chain resume` continues it",
-    Overlay.UNREACHABLE: "its system is away; what it has reported so far stands, and it may continue there",
+    Overlay.UNREACHABLE: "its system is away; its reports so far stay valid, and it may continue there",
 }
 Status = Step | Leg | Wave | Run
 
 
 class Row(Struct, frozen=True):
-    """What a status means, and which statuses may follow."""
+    """The meaning of a status, and the statuses that may follow it."""
 
     status: Status
     means: str
@@ -118,7 +119,7 @@ def _correctable_statuses(end: Run) -> tuple[Status, ...]:
 ROWS: tuple[Row, ...] = (
     Row(
         Step.NOT_RUN,
-        "it has not run; what keeps it from running is named",
+        "it has not run; the reason is given",
         (Step.WAITING, Step.RUNNING, Step.SKIPPED, Step.SUCCEEDED, Step.CANCELLED),
     ),
     Row(
@@ -138,11 +139,11 @@ ROWS: tuple[Row, ...] = (
             Step.CANCELLED,
         ),
     ),
-    Row(Step.SUCCEEDED, "it is done, with or without changes, or an operator has vouched for it"),
-    Row(Step.FAILED, "it was run, and did not succeed", _REDO),
-    Row(Step.TIMED_OUT, "it was run, and stopped after its time", _REDO),
-    Row(Step.INDETERMINATE, "it was begun, and how far it came is unknown", _REDO),
-    Row(Step.SKIPPED, "it was not needed, or an operator said so"),
+    Row(Step.SUCCEEDED, "it is done, with or without changes, or an operator has declared it done"),
+    Row(Step.FAILED, "it was run, but did not succeed", _REDO),
+    Row(Step.TIMED_OUT, "it was run, and was stopped when its time was over", _REDO),
+    Row(Step.INDETERMINATE, "it was begun, but how far it got is unknown", _REDO),
+    Row(Step.SKIPPED, "it was not needed, or an operator has skipped it"),
     Row(
         Step.CANCELLED,
         "the leg was cancelled before it began; or before it ended, if it may be repeated",
@@ -150,33 +151,33 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         Leg.PENDING,
-        "the plan is recorded; nothing was begun, or it is to be taken up again",
+        "the plan is recorded; nothing was begun, or it will be resumed",
         (Leg.QUEUED, Leg.DELIVERED, Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED),
     ),
-    Row(Leg.QUEUED, "another leg has this system", (Leg.DELIVERED, Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED)),
-    Row(Leg.DELIVERED, "the system has the plan", (Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED)),
+    Row(Leg.QUEUED, "another leg uses this system", (Leg.DELIVERED, Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED)),
+    Row(Leg.DELIVERED, "the system has received the plan", (Leg.RUNNING, Leg.CANCELLED, Leg.EXPIRED)),
     Row(
         Leg.RUNNING,
-        "a step runs, or the next is about to",
+        "a step runs, or the next one is about to",
         (Leg.REBOOTING, Leg.UPDATING, Leg.WAITING, Leg.PAUSED, *_OVER),
     ),
-    Row(Leg.REBOOTING, "a reboot was asked for, and is not proven yet", (Leg.RUNNING, *_OVER[2:])),
+    Row(Leg.REBOOTING, "a reboot was requested, but is not proven yet", (Leg.RUNNING, *_OVER[2:])),
     Row(Leg.UPDATING, "saltern itself is being replaced", (Leg.RUNNING, *_OVER[2:])),
     Row(Leg.WAITING, "the next step waits for a gate or a window", (Leg.RUNNING, Leg.PAUSED, *_OVER[2:])),
     Row(Leg.PAUSED, "it waits for an operator to resume it", (Leg.RUNNING, *_OVER)),
     Row(Leg.SUCCEEDED, "every step succeeded"),
     Row(Leg.SUCCEEDED_WITH_SKIPS, "every step succeeded or was skipped"),
-    Row(Leg.FAILED, "a step failed or ran out of time", _REOPEN),
+    Row(Leg.FAILED, "a step failed or timed out", _REOPEN),
     Row(Leg.CANCELLED, "an operator ended it", _REOPEN),
     Row(
         Leg.EXPIRED,
-        "its deadline passed before it was done; a result that comes late corrects it",
+        "its deadline passed before it was done; a late result corrects the status",
         (*_REOPEN, *(one for one in _OVER if one is not Leg.EXPIRED)),
     ),
     Row(Leg.INDETERMINATE, "how a step ended is unknown; check the machine, then retry or skip it", _REOPEN),
     Row(Wave.PENDING, "the wave before it is not over", (Wave.RUNNING, Wave.OVER)),
     Row(Wave.RUNNING, "its legs run", (Wave.SOAKING, Wave.OVER)),
-    Row(Wave.SOAKING, "its legs are over; the next wave waits to see whether all stays well", (Wave.OVER,)),
+    Row(Wave.SOAKING, "its legs are over; the next wave waits until they have proven healthy", (Wave.OVER,)),
     Row(Wave.OVER, "the next wave may begin"),
     Row(Run.DRAFT, "it is being written", (Run.AWAITING_APPROVAL, Run.SCHEDULED, Run.RUNNING, Run.CANCELLED)),
     Row(
@@ -186,13 +187,13 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         Run.SCHEDULED,
-        "it begins at its time",
+        "it begins at its scheduled time",
         (Run.AWAITING_APPROVAL, Run.RUNNING, Run.CANCELLED, Run.EXPIRED),
     ),
     Row(Run.RUNNING, "legs run", (Run.PAUSED, Run.HALTED, Run.CANCELLING, *_ENDS)),
     Row(Run.PAUSED, "no new step begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
     Row(Run.HALTED, "too many legs failed; no new leg begins", (Run.RUNNING, Run.CANCELLING, *_ENDS)),
-    Row(Run.CANCELLING, "legs are asked to end", _ENDS),
+    Row(Run.CANCELLING, "legs were asked to end", _ENDS),
     Row(Run.SUCCEEDED, "every leg succeeded"),
     Row(Run.PARTIAL, "some legs succeeded", (Run.RUNNING, *_correctable_statuses(Run.PARTIAL))),
     Row(Run.FAILED, "no leg succeeded", (Run.RUNNING, *_correctable_statuses(Run.FAILED))),
@@ -223,3 +224,12 @@ def check_move(before: Status, after: Status) -> None:
     """Raise ``WrongMove`` if the table does not have the move; staying is allowed."""
     if before is not after and after not in MOVES[before]:
         raise WrongMove(f"a {type(before).__name__.lower()} cannot go from {before.value} to {after.value}")
+
+
+def leg_status(steps: Set[Step]) -> Leg:
+    """The status of a leg whose steps have all ended, in these ways: the worst one decides."""
+    if Step.INDETERMINATE in steps:
+        return Leg.INDETERMINATE
+    if steps & BAD:
+        return Leg.FAILED
+    return Leg.SUCCEEDED_WITH_SKIPS if Step.SKIPPED in steps else Leg.SUCCEEDED

@@ -14,7 +14,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import reboot
 from saltern.system.waits import report_wait
 
-LOOK = 1.0  # seconds between two looks at the legs ahead
+LOOK = 1.0  # seconds between two checks of the legs ahead
 STUCK = (Leg.PAUSED, Leg.RUNNING)  # statuses of a leg that no process runs: it waits for an operator
 
 
@@ -22,7 +22,7 @@ def refuse_if_stuck(legs: Legs) -> None:
     """Raise if a leg waits for an operator: the legs behind it would never have their turn."""
     for name in legs.unfinished_legs():
         if legs.lock.holder() != name and legs.load(name).state.status in STUCK:
-            what = f"{name} is not over, and a machine does one chain at a time"
+            what = f"{name} is not over, and a machine runs one chain at a time"
             fix = f"`saltern chain resume {name}` resumes it, `saltern chain cancel {name}` ends it"
             raise OperationError(Diagnostic(code="chain-busy", what=what, fix=fix))
 
@@ -53,7 +53,7 @@ def has_waiter(legs: Legs, name: str) -> bool:
 
 
 def _is_late(legs: Legs, name: str) -> bool:
-    """True if its deadline has passed; that is recorded, with the time that it has waited."""
+    """True if its deadline has passed, which is recorded with the time that it has waited."""
     state = legs.load(name).state
     if state.plan.chain.deadline is None or _waiting_time(state) < state.plan.chain.deadline:
         return False
