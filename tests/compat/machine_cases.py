@@ -181,7 +181,10 @@ def pkgrepo_managed(chance: Chance) -> Case:
     name = chance.choice((APT[0], APT[2], APT[3], "deb http://two.invalid/debian stable main"))
     args = {"file": "/etc/apt/sources.list.d/zz.list", "refresh": False}
     args |= chance.some(disabled=(True, False), humanname=("x",))
-    return {"name": name, "args": args, "files": {args["file"]: chance.distinct(APT, 3)}}
+    lines = chance.distinct(APT, 3)
+    if APT[0] in lines.splitlines():  # beside the same in a remark Salt leaves two equal lines
+        lines = lines.replace(f"{APT[1]}\n", "")
+    return {"name": name, "args": args, "files": {args["file"]: lines}}
 
 
 def pkgrepo_absent(chance: Chance) -> Case:

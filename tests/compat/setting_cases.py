@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.compat.chance import Case, Chance, Maker
+from tests.compat.network_cases import NETWORK_FILES
+from tests.compat.schedule_cases import FILE, jobs
 
 INI = ("a = 1", "b=2", "# remark", "; other", "", "key with space = v")
 ROTATE = ("weekly", "rotate 4", "create", "#compress", "/var/log/x {\n    daily\n    rotate 2\n}")
@@ -120,14 +122,31 @@ def rotation(text: str) -> str:
 
 
 LOOSE = {  # states whose changes have another form: see docs/internals/quirks.md
+    "archive.extracted",
+    "at.absent",
+    "at.present",
+    "augeas.change",
     "cron.file",
+    "environ.setenv",
+    "git.cloned",
+    "git.detached",
+    "git.latest",
+    "git.present",
     "group.present",
     "host.only",
     "kmod.present",
+    "locale.present",
     "logrotate.set",
+    "network.managed",
+    "network.routes",
+    "network.system",
+    "pip.installed",
+    "schedule.disabled",
+    "schedule.enabled",
     "ssh_known_hosts.present",
     "user.present",
 }
+SILENT = {"schedule.disabled", "schedule.enabled"}  # states of Salt that report no change
 MEANING: dict[str, Callable[[str], str]] = {  # of files that have many forms
     "/etc/hosts": hosts,
     "/var/spool/cron/crontabs/root": table,
@@ -139,7 +158,10 @@ MEANING: dict[str, Callable[[str], str]] = {  # of files that have many forms
     "/etc/default/locale": words,
     "ini": ini,
     "logrotate": rotation,
+    "schedule": jobs,
+    **NETWORK_FILES,
 }
+NAMED = {"schedule": FILE}  # the file whose meaning it is, where that is not WORK/a
 
 
 def meanings(case: Case, files: dict[str, str]) -> dict[str, str]:
@@ -147,9 +169,11 @@ def meanings(case: Case, files: dict[str, str]) -> dict[str, str]:
     family = case["function"].partition(".")[0]
     found = {}
     for path, text in files.items():
-        read = MEANING.get(path) or (MEANING.get(family) if path.endswith("/here/a") else None)
+        own = NAMED.get(family, "a")
+        read = MEANING.get(path) or (MEANING.get(family) if path.endswith(f"/here/{own}") else None)
         mode, owner, data = (*text.split(" ", 2), "", "")[:3]
-        before = case["files"].get(path if path in MEANING else "a", "")
+        before = case.get("files", {}).get(path if path in MEANING else own, "")
+        before = before if isinstance(before, str) else before["text"]
         if read is None or text == "gone":
             found[path] = text
         elif read(data) != read(before):

@@ -69,12 +69,15 @@ def test_one_that_declares_nothing_is_what_salts_module_of_its_name_is(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ('{"swep": {"repeat": "once"}}', "names 'swep', which is no function here; did you mean 'swept'?"),
+        (
+            '{"swep": {"repeat": "once"}}',
+            "names 'swep', which is not a function of the module; did you mean 'swept'?",
+        ),
         ('{"sent": {"repeat": "twice"}}', "'sent': Invalid enum value 'twice'"),
         ('{"sent": {"repeats": "once"}}', "unknown field `repeats`"),
         ('{"sent": "once"}', "'sent': Expected `object`, got `str`"),
         ('{"*": {"refreshes": ["grain"]}}', "refreshes is ('grain',)"),
-        ('"once"', "is not a mapping of functions to words"),
+        ('"once"', "is not a mapping from functions to words"),
         ("7", "is not a mapping"),
     ],
 )

@@ -246,7 +246,7 @@ def test_modules_import_what_lies_beside_them_and_among_the_utils(world: MakeWor
     assert one.session.salt.get("lost.f") is None
     assert "saltern_t_no_such_library" in unknown_function(one.registry, "lost.f")
     assert one.session.salt.get("much.f") is None
-    assert "saltern brings no 'salt.client'" in unknown_function(one.registry, "much.f")
+    assert "saltern does not include 'salt.client'" in unknown_function(one.registry, "much.f")
 
 
 def test_mod_init_is_asked_until_it_is_done_and_init_once(world: MakeWorld) -> None:

@@ -39,6 +39,7 @@ ETC = (
 )
 STATIC = {"ld.so.cache", "ld.so.conf.d", "pam.d", "security", "skel", "locale.alias"}
 PASSING = ("-", ".lock", ".old", ".bak")  # what programs leave behind: /etc/passwd-, /etc/.pwd.lock
+LONG_AGO = 1_500_000_000  # states of cases set such times
 FILES = {
     "passwd": "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
     "mail:x:8:8:mail:/var/mail:/usr/sbin/nologin\nnobody:x:65534:65534:nobody:/none:/usr/sbin/nologin\n"
@@ -53,19 +54,23 @@ FILES = {
     "modules": "",
     "hosts": "127.0.0.1\tlocalhost\n",
     "fstab": "# what is mounted\n",
+    "at.deny": "",
 }
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file, a directory or a link, with all that a state may change of it."""
+    """A file, a directory or a link, with all that a state may change of it; a time only if long ago."""
 
     mode: int
     owner: tuple[int, int]
     data: bytes = b""
+    names: int = 1
+    time: int = 0
 
     def text(self) -> str:
-        return f"{self.mode:o} {self.owner[0]}:{self.owner[1]} {self.data.decode('latin-1')}"
+        more = f" {self.names} names" * (self.names > 1) + f" at {self.time}" * bool(self.time)
+        return f"{self.mode:o} {self.owner[0]}:{self.owner[1]} {self.data.decode('latin-1')}{more}"
 
 
 def entry(path: str) -> Entry:
@@ -77,16 +82,25 @@ def entry(path: str) -> Entry:
     elif kind == stat.S_IFREG:
         with open(path, "rb") as file:
             data = file.read()
-    return Entry(seen.st_mode, (seen.st_uid, seen.st_gid), data)
+    elif kind in (stat.S_IFCHR, stat.S_IFBLK):
+        data = str(seen.st_rdev).encode()
+    names = seen.st_nlink if kind == stat.S_IFREG else 1
+    time = int(seen.st_mtime) if seen.st_mtime < LONG_AGO else 0
+    return Entry(seen.st_mode, (seen.st_uid, seen.st_gid), data, names, time)
 
 
 def read(roots: list[str]) -> dict[str, Entry]:
     """Everything below the roots but what no case changes."""
     found: dict[str, Entry] = {}
     for root in roots:
+        machines = root.startswith(("/etc", "/var", "/home"))
         for folder, folders, files in os.walk(root):
-            folders[:] = [one for one in folders if one not in STATIC]
-            names = [one for one in (*folders, *files) if one not in STATIC and not one.endswith(PASSING)]
+            folders[:] = [one for one in folders if not (machines and one in STATIC)]
+            names = [
+                one
+                for one in (*folders, *files)
+                if not (machines and (one in STATIC or one.endswith(PASSING)))
+            ]
             if folder.endswith("alternatives"):
                 names = [one for one in names if one.startswith("zz")]
             found |= {path: entry(path) for path in (os.path.join(folder, one) for one in names)}
@@ -133,6 +147,11 @@ def set_apart(work: Path) -> list[str]:
     for program in ("/usr/bin/timedatectl", "/usr/bin/localectl"):  # no service answers them
         if os.path.exists(program):
             subprocess.run(["mount", "--bind", "/etc/hosts", program], check=True)
+    for queue in ("atjobs", "atspool"):
+        os.makedirs(f"/var/spool/cron/{queue}")
+        os.chown(f"/var/spool/cron/{queue}", 1, 1)
+        os.chmod(f"/var/spool/cron/{queue}", 0o1770)
+    write("/var/spool/cron/atjobs/.SEQ", Entry(0o100600, (1, 1)))
     tables = "/var/spool/cron/crontabs"
     os.makedirs(tables)
     if os.path.exists("/usr/bin/crontab"):  # which is that of a group

@@ -103,7 +103,6 @@ ELSEWHERE = {  # they need a server, an engine or a kernel: their own tests have
     "postgres_user",
     "selinux",
 }
-MAY_COME = {"disabled job"}  # in test mode: an earlier state may bring it
 FAILS = {  # in Salt, too: a slip in the path would go unnoticed
     "git.config_unset": "a repository that is not there",
     "service.unmasked": "only systemd has masks",
@@ -148,8 +147,6 @@ def test_it_is_content_and_changes_nothing(case: str, tmp_path: Path) -> None:
     with alone(), kit.tree({"main.sls": json.dumps(written(case, place))}) as made:
         for test in (True, False):
             (answer,) = kit.attempt(made, kit.request_for({"main.sls": ""}), test=test).answers
-            if test and case in MAY_COME:
-                continue
             assert (answer.result.outcome, answer.result.changes) == (Outcome.OK, {}), answer.result.comment
     assert sorted(place.rglob("*")) == before
 

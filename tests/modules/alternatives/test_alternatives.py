@@ -114,7 +114,7 @@ def test_bad_input_is_refused(bench: Bench, fun: str, name: str, args: dict[str,
 def test_only_what_is_offered_can_be_set(bench: Bench) -> None:
     bench.change("install", NAME, link=LINK, path="/opt/one", priority=10)
     assert bench.refusal("set", NAME, path="/opt/two") == (
-        f"/opt/two is not offered for {NAME}; offered are /opt/one"
+        f"/opt/two is not an alternative for {NAME}; the alternatives are /opt/one"
     )
 
 

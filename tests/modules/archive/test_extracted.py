@@ -229,11 +229,11 @@ def add_behind_link(archive: tarfile.TarFile) -> None:
 
 
 HOSTILE: dict[str, tuple[str, Callable[[tarfile.TarFile], None]]] = {
-    "dots": ("climbs out", lambda archive: add(archive, "a/../../evil", "x")),
+    "dots": ("leads out of the directory", lambda archive: add(archive, "a/../../evil", "x")),
     "absolute": ("absolute name", lambda archive: add(archive, "/etc/evil", "x")),
     "link out": ("outside", lambda archive: add(archive, "a/l", type=tarfile.SYMTYPE, linkname="../../x")),
     "absolute link": (
-        "points outside",
+        "leads outside",
         lambda archive: add(archive, "a/l", type=tarfile.SYMTYPE, linkname="/etc"),
     ),
     "hard link out": ("outside", lambda archive: add(archive, "a", type=tarfile.LNKTYPE, linkname="../x")),

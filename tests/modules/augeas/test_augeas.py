@@ -159,3 +159,29 @@ def test_an_augtool_without_preview_is_refused_before_anything_is_changed(
         refused = bench.call("change", "it", test=test, **words)
         assert refused.outcome is Outcome.FAILED and "install Augeas 1.14 or newer" in refused.comment
     assert hosts.read_text() == TEXT
+
+
+def test_paths_may_be_whole_and_values_missing(bench: Bench, hosts: Path) -> None:
+    top = "/files/etc/hosts"
+    bench.change("change", top, changes=[f"set {top}/1/canonical whole"])
+    assert "127.0.0.1 whole lo me\n" in hosts.read_text()
+    bench.change("change", "x", context=top, changes=[f"mv 2 {top}/01", "set 01/canonical six"])
+    assert hosts.read_text().splitlines()[-1].split() == ["::1", "six"]
+    settings = hosts.with_name("settings")
+    settings.write_text("A=1\n")
+    own: dict[str, Any] = {"context": "/files/etc/settings", "lens": "Shellvars.lns", "load_path": ["/none"]}
+    bench.change("change", "x", changes=["set A/export"], **own)
+    assert settings.read_text() == "export A=1\n"
+    bench.change("change", "x", changes=["setm . A 2"], **own)
+    assert settings.read_text() == "export A=2\n"
+
+
+OF_LENS = {"context": "/files/etc/settings", "lens": "Shellvars.lns", "changes": ["set A 1"]}
+OF_PATH = {"context": "/files/etc/hosts.deny", "changes": ["set 1/process ALL", "set 1/client ALL"]}
+
+
+@pytest.mark.parametrize(("args", "text"), [(OF_LENS, "A=1\n"), (OF_PATH, "ALL: ALL\n")])
+def test_a_file_is_made(bench: Bench, hosts: Path, args: dict[str, Any], text: str) -> None:
+    bench.change("change", "x", **args)
+    assert hosts.with_name(Path(args["context"]).name).read_text() == text
+    bench.same("change", "x", **args)

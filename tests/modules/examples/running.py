@@ -72,6 +72,11 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
+def name_machine() -> None:
+    """Inside of a sandbox, which has a name of its own."""
+    socket.sethostname(ENVIRONMENT["SALTERN_ID"])
+
+
 def prepare(script: str) -> str:
     """Run a shell script; what went wrong, or an empty text. What it starts in the background may stay."""
     with open("/tmp/preparation", "w+", encoding="utf-8") as told:

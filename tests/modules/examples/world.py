@@ -138,7 +138,9 @@ def server_for(key: str) -> str:
 
 
 def script_for(key: str) -> str:
-    return "\n".join([SALTERN, "hostname web1", *(SCRIPTS.get(part, "") for part in _parts(key))])
+    """What prepares the machine for an example; empty if it needs nothing."""
+    found = [SCRIPTS[part] for part in _parts(key) if part in SCRIPTS]
+    return "\n".join([SALTERN, *found]) if found else ""
 
 
 def _parts(key: str) -> list[str]:

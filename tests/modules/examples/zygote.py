@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+from tests.large_pages import keep_for_forks
 from tests.modules.examples import running, sandbox
 from tests.modules.examples.exceptions import ELSEWHERE
 from tests.modules.examples.forking import Fork
@@ -106,8 +107,9 @@ class Zygote:
 
 
 def _done(example: Example) -> object:
-    problem = running.prepare(script_for(example.key))
-    if problem:
+    running.name_machine()
+    script = script_for(example.key)
+    if script and (problem := running.prepare(script)):
         return {"problem": problem}
     if example.kind == "states":
         return {"passes": running.state(example.text("yaml"), only_test=bool(elsewhere(example.name)))}
@@ -149,6 +151,7 @@ def main() -> None:
     sandbox.hide(scratch)
     zygote = Zygote(scratch)
     zygote.learn()
+    keep_for_forks()
     for line in sys.stdin:
         key = line.strip()
         answer = zygote.trial() if key == TRIAL else zygote.run(key)

@@ -129,6 +129,13 @@ def test_a_program_that_fails_shows_its_error_and_not_its_last_step(
     assert "{" not in result.comment
 
 
+def test_a_program_that_fails_after_a_failed_step_shows_its_error_as_well(lines: Lines) -> None:
+    failed = {**GOOD, "result": False}
+    result = lines(f"print({json.dumps(failed)!r}); raise ValueError('no space')")
+    assert "1 step: 1 failed\nValueError: no space\n" in result.comment
+    assert "chatter" not in lines(f"print('chatter'); print({json.dumps(failed)!r}); exit(1)").comment
+
+
 def test_one_that_says_on_stdout_what_is_wrong_shows_that(lines: Lines) -> None:
     code = f"print('the disk is full'); print({json.dumps(GOOD)!r}); raise SystemExit(1)"
     assert "the disk is full" in lines(code).comment

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.modules.bench import needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.states.file.directory import directory
@@ -183,3 +184,12 @@ def test_a_file_where_a_directory_should_be_fails(desk: Desk) -> None:
     desk.put("e/sub", "file")
     assert "where a directory should be" in desk.refusal(recurse, desk.at("d"), source="salt://tree")
     assert "where a directory should be" in desk.refusal(recurse, desk.at("e"), source="salt://tree")
+
+
+@needs_root()
+def test_a_link_that_is_not_followed_gets_the_owner_itself(desk: Desk) -> None:
+    desk.put("real/x", "x")
+    os.symlink("real", desk.at("link"))
+    desk.change(directory, desk.at("link"), user="daemon", mode="0700")
+    assert os.lstat(desk.at("link")).st_uid == 1
+    assert os.stat(desk.at("link")).st_uid == 0

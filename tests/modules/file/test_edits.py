@@ -373,3 +373,15 @@ def test_an_edit_through_a_planted_link_is_refused(desk: Desk) -> None:
     os.chown(desk.at("open/link"), 65534, 65534, follow_symlinks=False)
     assert "not followed" in desk.refusal(append, desk.at("open/link"), text="b")
     assert desk.foresee(append, desk.at("open/link"), text="b").outcome is Outcome.FAILED
+
+
+def test_what_begins_with_the_comment_sign_is_a_comment_whatever_the_regex(desk: Desk) -> None:
+    desk.put("f", "#foo\n")
+    assert "no line matches" in desk.refusal(comment, desk.at("f"), regex="^#foo")
+    assert desk.text("f") == "#foo\n"
+
+
+def test_pairs_are_put_first_one_after_the_other(desk: Desk) -> None:
+    desk.put("f", "x=1\n")
+    desk.change(keyvalue, desk.at("f"), key_values={"a": "1", "b": "2"}, prepend_if_not_found=True)
+    assert desk.text("f") == "b=2\na=1\nx=1\n"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import grp
 import os
 import pwd
+import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.modules.bench import needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.states.file.copies import copy, rename
@@ -149,6 +151,13 @@ def test_a_copy_needs_source_and_directory(desk: Desk) -> None:
     desk.change(copy, desk.at("a/g"), source=desk.at("f"), makedirs=True)
 
 
+@pytest.mark.parametrize("preserve", [True, False])
+def test_directories_of_a_private_copy_are_private(desk: Desk, preserve: bool) -> None:
+    desk.put("f", "x", mode=0o600)
+    desk.change(copy, desk.at("a/g"), source=desk.at("f"), makedirs=True, preserve=preserve)
+    assert (desk.mode("a"), desk.mode("a/g")) == (0o700, 0o600)
+
+
 def test_rename_moves_once(desk: Desk) -> None:
     desk.put("f", "x")
     desk.change(rename, desk.at("a/g"), source=desk.at("f"), makedirs=True)
@@ -165,3 +174,55 @@ def test_a_link_that_leads_nowhere_is_replaced(desk: Desk, follow: bool) -> None
     os.symlink(desk.at("none"), desk.at("l"))
     desk.change(symlink, desk.at("l"), target=desk.at("f"), follow_symlinks=follow, atomic=True)
     assert os.readlink(desk.at("l")) == desk.at("f")
+
+
+def test_a_path_is_never_replaced_by_a_link_to_itself(desk: Desk) -> None:
+    desk.put("d/kept", "x")
+    assert "to itself" in desk.refusal(symlink, desk.at("d"), target=desk.at("d"), force=True)
+    assert "to itself" in desk.refusal(symlink, desk.at("d"), target="d", force=True)
+    assert desk.text("d/kept") == "x"
+
+
+@needs_root()
+def test_a_link_belongs_to_the_user_who_runs_this_if_no_other_is_named(desk: Desk) -> None:
+    os.symlink("x", desk.at("l"))
+    os.lchown(desk.at("l"), 1, 1)
+    desk.change(symlink, desk.at("l"), target="y", inherit_user_and_group=True)
+    assert owner(desk.at("l")) == (1, 1)
+    assert desk.change(symlink, desk.at("l"), target="y").changes == {"ownership": "root:root"}
+    assert owner(desk.at("l")) == (0, 0)
+    desk.change(symlink, desk.at("l"), target="y", user="daemon")
+    assert owner(desk.at("l")) == (1, 1)  # with the group of that user
+
+
+@needs_root()
+def test_a_copied_directory_belongs_to_the_given_user_as_a_whole(desk: Desk) -> None:
+    desk.put("d/sub/f", "x")
+    desk.change(copy, desk.at("e"), source=desk.at("d"), user="daemon")
+    assert {owner(desk.at(f"e{name}")) for name in ("", "/sub", "/sub/f")} == {(1, 1)}
+
+
+def test_what_is_preserved_comes_before_a_given_mode(desk: Desk) -> None:
+    desk.put("f", "x", mode=0o640)
+    desk.change(copy, desk.at("g"), source=desk.at("f"), preserve=True, mode="0600")
+    assert desk.mode("g") == 0o640
+
+
+@pytest.mark.parametrize("preserve", [False, True])
+def test_directories_above_a_copy_are_as_closed_as_the_source(desk: Desk, preserve: bool) -> None:
+    desk.put("f", "x", mode=0o600)
+    desk.change(copy, desk.at("a/g"), source=desk.at("f"), makedirs=True, preserve=preserve)
+    assert desk.mode("a") == 0o700
+
+
+def test_a_time_that_is_not_given_is_now(desk: Desk) -> None:
+    before = time.time()
+    desk.call(touch, desk.at("f"), atime=1000)
+    found = os.stat(desk.at("f"))
+    assert found.st_atime == 1000
+    assert found.st_mtime > before - 10
+
+
+def owner(path: str) -> tuple[int, int]:
+    found = os.lstat(path)
+    return found.st_uid, found.st_gid

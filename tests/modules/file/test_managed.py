@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.modules.bench import needs_root
 
 from saltern.language.result import Outcome
+from saltern.modules.api.context import Context
 from saltern.modules.states.file.accumulated import accumulated
 from saltern.modules.states.file.managed import managed
 
@@ -230,6 +232,8 @@ def test_backups_lie_in_the_cache_or_beside_the_file(desk: Desk) -> None:
     assert (kept.read_text(), kept.stat().st_mode & 0o777) == ("old", 0o600)
     desk.change(managed, desk.at("f"), contents="newer", backup=".bak")
     assert desk.text("f.bak") == "new\n"
+    desk.change(managed, desk.at("f"), contents="newest", backup=False)
+    assert desk.names() == ["f", "f.bak"]
 
 
 @pytest.mark.parametrize(
@@ -290,6 +294,8 @@ def test_differences_that_do_not_count_are_ignored(desk: Desk) -> None:
         ignore_comment_characters="#",
     )
     desk.change(managed, desk.at("f"), contents="a\nb\nc", ignore_ordering=True)
+    desk.same(managed, desk.at("f"), contents="c\na\nb", ignore_ordering=True)
+    desk.change(managed, desk.at("f"), contents="a\nb\nc", ignore_ordering=True, contents_newline=False)
 
 
 # -- links -------------------------------------------------------------------------------------
@@ -393,3 +399,26 @@ def test_a_source_from_the_web_needs_a_hash_and_is_fetched_once(desk: Desk, web:
     assert desk.text("f") == "from the web\n"
     desk.change(managed, desk.at("g"), source=[f"{web}/none", url], skip_verify=True)
     assert "does not exist" in desk.refusal(managed, desk.at("h"), source=f"{web}/none", skip_verify=True)
+
+
+def test_a_file_that_fails_its_check_leaves_no_directories_behind(desk: Desk) -> None:
+    args: dict[str, object] = {"contents": "x", "check_cmd": "/bin/false", "makedirs": True}
+    assert "check_cmd" in desk.refusal(managed, desk.at("a/b/f"), **args)
+    assert desk.names() == []
+
+
+@needs_root()
+def test_a_check_by_another_user_can_read_the_file_also_before_its_directory_is_made(desk: Desk) -> None:
+    context = Context(desk.run, runas="daemon")
+    done = managed(context, desk.at("a/f"), contents="x", check_cmd="grep -q x", makedirs=True)
+    assert done.outcome is Outcome.OK, done.comment
+    done = managed(context, desk.at("g"), contents="x", check_cmd="grep -q x", tmp_dir="/tmp")
+    assert done.outcome is Outcome.OK, done.comment
+
+
+def test_a_link_that_is_not_to_be_replaced_stays_a_link(desk: Desk) -> None:
+    desk.put("f", "x")
+    os.symlink("f", desk.at("l"))
+    desk.same(managed, desk.at("l"), contents="y", replace=False, follow_symlinks=False, mode="0600")
+    desk.same(managed, desk.at("l"), follow_symlinks=False)
+    assert os.readlink(desk.at("l")) == "f"

@@ -6,13 +6,17 @@ import json
 import os
 import shutil
 import stat
+import sys
 import tomllib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from saltern.language.result import Outcome
 from saltern.modules.api.registry import Registry, schema
+from saltern.modules.lib.files.walk import below
 from saltern.modules.states import file
 from saltern.modules.states.file.cached import cached, not_cached
 from saltern.modules.states.file.decode import decode
@@ -125,6 +129,7 @@ def test_a_pipe_is_made(desk: Desk) -> None:
 def test_tidying_removes_by_name_age_and_size(desk: Desk) -> None:
     for name in ("d/a.log", "d/s/b.log", "d/keep"):
         os.utime(desk.put(name, "xxxx"), (0, 0))
+    os.utime(desk.at("d/s"), (0, 0))
     desk.put("d/new.log", "x")
     args = {"matches": [r".*\.log$", "s$"], "age": 30, "age_size_only": "age", "rmdirs": True}
     result = desk.change(tidied, desk.at("d"), **args)
@@ -216,3 +221,62 @@ def test_text_beyond_ascii_is_written_as_it_is_and_a_bare_value_has_no_end_mark(
     desk.change(serialize, desk.at("f"), dataset={"a": "ü"}, serializer="json")
     desk.change(serialize, desk.at("g"), dataset="text", serializer="yaml")
     assert (desk.text("f"), desk.text("g")) == ('{\n  "a": "ü"\n}\n', "text\n")
+
+
+def test_a_directory_that_matches_goes_with_its_contents_unless_something_in_it_is_young(desk: Desk) -> None:
+    for name in ("build-1/sub/x", "build-2/x", "other/x"):
+        desk.put(f"d/{name}", "x")
+    for path in sorted((desk.scratch / "d").rglob("*"), reverse=True):
+        os.utime(path, (0, 0))
+    os.utime(desk.at("d/build-2/x"))
+    rules: dict[str, object] = {"age": 30, "time_comparison": "mtime", "age_size_only": "age"}
+    desk.change(tidied, desk.at("d"), matches=["build-"], rmdirs=True, **rules)
+    assert sorted(os.listdir(desk.at("d"))) == ["build-2", "other"]
+
+
+def test_links_are_not_tidied_away_if_they_shall_stay(desk: Desk) -> None:
+    desk.put("d/f", "x")
+    os.symlink("f", desk.at("d/l"))
+    desk.change(tidied, desk.at("d"), followlinks=True, rmlinks=False)
+    assert os.listdir(desk.at("d")) == ["l"]
+
+
+def test_a_file_that_is_removed_meanwhile_is_not_tidied(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("d/gone", "d/s/gone", "d/there"):
+        desk.put(name)
+
+    def listed_before(root: str, *, follow: bool = False) -> Iterator[tuple[str, os.stat_result]]:
+        found = list(below(root, follow=follow))
+        shutil.rmtree(desk.at("d/s"), ignore_errors=True)
+        Path(desk.at("d/gone")).unlink(missing_ok=True)
+        return iter(found)
+
+    monkeypatch.setattr(sys.modules[tidied.module], "below", listed_before)
+    assert desk.call(tidied, desk.at("d"), rmdirs=True).changes == {"removed": [desk.at("d/there")]}
+
+
+def test_a_walk_passes_over_a_directory_that_is_removed_meanwhile(desk: Desk) -> None:
+    desk.put("d/s/x")
+    paths = below(desk.at("d"))
+    assert next(paths)[0] == desk.at("d/s")
+    shutil.rmtree(desk.at("d/s"))
+    assert list(paths) == []
+
+
+def test_directories_that_are_too_young_stay(desk: Desk) -> None:
+    (desk.scratch / "d/empty").mkdir(parents=True)
+    desk.same(tidied, desk.at("d"), age=1, rmdirs=True, time_comparison="mtime", age_size_only="age")
+
+
+def test_a_file_is_no_empty_directory(desk: Desk) -> None:
+    desk.put("f", "x")
+    desk.same(pruned, desk.at("f"))
+
+
+def test_a_pipe_is_made_with_the_directories_above_it(desk: Desk) -> None:
+    desk.change(mknod, desk.at("a/b/p"), ntype="p")
+
+
+def test_with_an_encoding_yaml_shows_letters_as_they_are(desk: Desk) -> None:
+    desk.change(serialize, desk.at("f"), dataset={"a": "é"}, encoding="utf-8")
+    assert desk.text("f") == "a: é\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.modules.bench import needs_root
 
 from saltern.language.result import Outcome
 from saltern.modules.api.params import BadArgument
@@ -380,3 +381,32 @@ def test_what_an_earlier_state_may_make_is_no_failure_in_test_mode(desk: Desk, o
     foreseen = desk.foresee(config_set, "user.name", value="Ada", repo=desk.at("w"))
     desk.call(latest, origin.url, target=desk.at("w"))
     assert foreseen.changes == desk.call(config_set, "user.name", value="Ada", repo=desk.at("w")).changes
+
+
+def test_present_never_takes_a_repository_of_the_other_kind(desk: Desk, origin: Origin) -> None:
+    desk.call(latest, origin.url, target=desk.at("w"))
+    for force in (False, True):
+        assert "give bare: False" in desk.refusal(present, desk.at("w"), force=force)
+    desk.call(present, desk.at("a.git"))
+    assert "give bare: True" in desk.refusal(present, desk.at("a.git"), bare=False)
+
+
+@needs_root()
+def test_present_finds_a_repository_of_another_user(desk: Desk, home: Path) -> None:
+    for name, bare in (("a.git", True), ("w", False)):
+        desk.call(present, desk.at(name), bare=bare)
+        for path in (desk.scratch / name, *(desk.scratch / name).rglob("*")):
+            os.lchown(path, 1, 1)
+        assert desk.same(present, desk.at(name), bare=bare).data["bare"] is bare
+
+
+def test_a_clone_has_the_wanted_branch_only(desk: Desk, origin: Origin) -> None:
+    origin.git("branch", "dev")
+    desk.change(cloned, origin.url, target=desk.at("w"), branch="dev")
+    assert functions.list_branches(desk.context(), desk.at("w")) == ["dev"]
+
+
+def test_a_branch_that_was_fetched_needs_no_remote(desk: Desk, origin: Origin) -> None:
+    origin.git("branch", "dev")
+    desk.change(detached, origin.url, target=desk.at("w"), rev="dev", fetch_remote=False)
+    desk.same(detached, origin.url, target=desk.at("w"), rev="dev", fetch_remote=False)

@@ -50,7 +50,7 @@ def test_the_older_form_has_the_function_in_its_name(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        ({"test.false": []}, "'test.false' failed: it answered False"),
+        ({"test.false": []}, "'test.false' failed: it returned False"),
         ({"test.exception": ["boo"]}, "'test.exception' failed: boo"),
         ({"cmd.run_all": [{"cmd": "exit 3"}, {"python_shell": True}]}, "'cmd.run_all' failed: exit code 3"),
         ({"test.echo": [{"textt": 1}]}, "'test.echo' failed: "),

@@ -177,9 +177,9 @@ def test_an_old_name_of_a_setting_is_taken_with_a_warning(written: Bench, files:
 @pytest.mark.parametrize(
     ("name", "args", "word"),
     [
-        ("eth0", {}, "nothing says how eth0 gets its address"),
-        ("eth0\nauto x", {"proto": "dhcp"}, "no interface can be called"),
-        ("../x", {"proto": "dhcp"}, "no interface can be called"),
+        ("eth0", {}, "no setting says how eth0 gets its address"),
+        ("eth0\nauto x", {"proto": "dhcp"}, "cannot be the name of an interface"),
+        ("../x", {"proto": "dhcp"}, "cannot be the name of an interface"),
         ("eth0", {"proto": "luck"}, "proto cannot be 'luck'"),
         ("eth0", {"proto": "static", "ipaddr": "10.0.0.999"}, "needs an IPv4 address"),
         ("eth0", {"proto": "static", "ipaddr": "10.0.0.9", "netmask": "255.0.255.0"}, "needs a netmask"),

@@ -119,6 +119,6 @@ def test_whether_interfaces_come_up_at_boot(bench: Bench) -> None:
 
 
 def test_a_bad_name_of_the_machine_is_reported(bench: Bench) -> None:
-    assert "no host can be called" in bench.refusal("system", "x", hostname="a b")
-    assert "no host can be called" in bench.refusal("system", "x", hostname="-a")
+    assert "cannot be the name of a host" in bench.refusal("system", "x", hostname="a b")
+    assert "cannot be the name of a host" in bench.refusal("system", "x", hostname="-a")
     assert "needs a hostname" in bench.refusal("system", "x", apply_hostname=True)

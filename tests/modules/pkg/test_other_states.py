@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from saltern.language.result import Outcome
+from saltern.modules.api.context import Context
+from saltern.modules.functions.pkg import modify
 from saltern.modules.states import pkg
 from saltern.modules.states.pkg.downloaded import downloaded
 from saltern.modules.states.pkg.groups import group_installed
@@ -86,6 +88,25 @@ def test_packages_are_held_and_released(world: World) -> None:
     assert world.change(unheld, "cc").changes == {"cc": free}
     world.change(held, "x", pkgs=["aa", "bb"])
     assert world.change(unheld, "all of them", all=True).changes == {"aa": free, "bb": free}
+
+
+def test_what_is_not_installed_yet_is_held_if_a_repository_has_it(world: World) -> None:
+    world.publish("aa")
+    world.ask(modify.refresh_db)
+    hold, free = {"old": "install", "new": "hold"}, {"old": "hold", "new": "install"}
+    assert world.change(held, "aa").changes == {"aa": hold}
+    assert "update_holds" in world.refusal(installed, "aa")
+    assert world.change(unheld, "aa").changes == {"aa": free}
+    assert "Unable to locate package no-such" in world.refusal(held, "x", pkgs=["aa", "no-such"])
+    assert "update_holds" not in world.change(installed, "aa").comment  # aa was not held beside it
+
+
+def test_a_package_that_an_earlier_state_would_install_is_held_in_test_mode(world: World) -> None:
+    path = world.build("aa")
+    first = world.context(test=True)
+    assert installed(first, "x", sources=[{"aa": path}]).outcome is Outcome.WOULD_CHANGE
+    assert held(Context(first.run, test=True), "aa").outcome is Outcome.WOULD_CHANGE
+    assert "Unable to locate package aa" in world.refusal(held, "aa")
 
 
 def test_held_heeds_the_version(world: World) -> None:

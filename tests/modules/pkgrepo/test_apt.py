@@ -69,6 +69,19 @@ def test_other_lines_and_comments_stay(bench: Bench, etc: Path) -> None:
     assert main.read_text() == "# mine\ndeb http://a.example x main\n"
 
 
+def test_a_remark_on_a_repository_stays_when_that_changes(bench: Bench, etc: Path) -> None:
+    (etc / "sources.list").write_text(f"{LINE} more # ours, see ticket 7\n")
+    bench.change("managed", LINE, refresh=False)
+    assert (etc / "sources.list").read_text() == f"{LINE} # ours, see ticket 7\n"
+    file = etc / "sources.list.d" / "a.sources"
+    file.write_text(
+        "# ours\nTypes: deb\nURIs: http://b.example\nSuites: x\n# and this\nComponents: main more\n"
+    )
+    bench.change("managed", "deb http://b.example x main", file=str(file), refresh=False)
+    stanza = "Types: deb\nURIs: http://b.example\nSuites: x\nComponents: main\n"
+    assert file.read_text() == f"# ours\n# and this\n{stanza}"
+
+
 def test_a_repository_is_disabled_by_a_comment(bench: Bench, etc: Path) -> None:
     bench.change("managed", LINE, refresh=False)
     done = bench.change("managed", LINE, disabled=True, refresh=False)

@@ -129,7 +129,7 @@ def test_what_cannot_be_is_refused_in_words(rights: Bench, reader: str) -> None:
             maintenance_db=DB,
         )
 
-    assert "object_type cannot be 'tabel'; it is one of table" in refusal("tabel", "t", "SELECT")
+    assert "object_type cannot be 'tabel'; it must be one of table" in refusal("tabel", "t", "SELECT")
     assert "no privilege on a table is called 'USAGE'" in refusal("table", "t", "USAGE")
     assert "no privilege on a table is called 'SELECT ON T" in refusal("table", "t", "SELECT ON t TO x; --")
     assert "privileges is missing" in refusal("schema", "other")

@@ -69,7 +69,8 @@ def test_a_job_is_switched_off_and_on(bench: Bench) -> None:
     assert bench.change("disabled", "nightly").changes == {"nightly": "disabled"}
     assert bench.change("enabled", "nightly").changes == {"nightly": "enabled"}
     assert "not present" in bench.refusal("enabled", "none")
-    assert bench.call("disabled", "none", test=True).outcome is Outcome.WOULD_CHANGE
+    assert bench.call("enabled", "none", test=True).outcome is Outcome.WOULD_CHANGE
+    bench.same("disabled", "none")
 
 
 def test_jobs_of_other_places_are_changed_there(bench: Bench, main: Path, file: Path) -> None:

@@ -64,4 +64,4 @@ def test_needs_restarting_is_believed_when_it_says_so(
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert reboot_needed._tool(ctx) == (["needs-restarting says so"] if needed else [])
+    assert reboot_needed._tool(ctx) == (["needs-restarting reports it"] if needed else [])

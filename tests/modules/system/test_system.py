@@ -42,8 +42,8 @@ def test_the_machine_is_renamed_now_and_at_boot(bench: Bench, fun: str) -> None:
 
 
 def test_a_name_no_machine_can_have_is_reported(bench: Bench) -> None:
-    assert "no host can be called" in bench.refusal("computer_name", "two words")
-    assert "no host can be called" in bench.refusal("hostname", "x; reboot")
+    assert "cannot be the name of a host" in bench.refusal("computer_name", "two words")
+    assert "cannot be the name of a host" in bench.refusal("hostname", "x; reboot")
 
 
 def test_the_description_is_kept_among_what_else_is_known(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -117,6 +118,28 @@ def test_a_request_names_the_key_and_its_extensions(desk: Desk, key: str) -> Non
     assert result.changes == {"extensions": {"added": [], "changed": ["subjectAltName"], "removed": []}}
     result = desk.change(csr_managed, desk.at("r.csr"), private_key=key, subject={"CN": "other"})
     assert result.changes["subject_name"] == "CN=other"
+
+
+@needs_library
+def test_a_signing_policy_wins_over_the_arguments(desk: Desk, key: str, ca: dict[str, object]) -> None:
+    fixed = [{"signing_cert": ca["signing_cert"]}, {"signing_private_key": ca["signing_private_key"]}]
+    fixed += [{"days_valid": 30}, {"C": "DE"}, {"basicConstraints": "critical CA:FALSE"}]
+    desk.pillar["x509_signing_policies"] = {"www": fixed}
+    asked = {"private_key": key, "CN": "www.example.org", "C": "XX", "days_valid": 900}
+    path = desk.at("www.crt")
+    result = desk.change(certificate_managed, path, signing_policy="www", **asked)
+    assert result.data["subject"] == "CN=www.example.org,C=DE"
+    assert result.data["issuer"] == "CN=CA,O=saltern-t"
+    assert "CA:FALSE" in openssl("x509", "-in", path, "-noout", "-text")
+    left = datetime.fromisoformat(str(result.data["not_after"])) - datetime.fromisoformat(
+        str(result.data["not_before"])
+    )
+    assert left.days == 30
+    assert "no signing policy is called 'ftp'" in desk.refusal(
+        certificate_managed, path, signing_policy="ftp", **asked
+    )
+    assert query.get_signing_policy(desk.context(), "ftp") == {}
+    assert query.get_signing_policy(desk.context(), "www")["days_valid"] == 30
 
 
 @needs_library

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 END = "--"
 NONE: frozenset[str] = frozenset()
-LONGEST = 4096  # a longer text is content, and is not parsed
+LONGEST = 4096  # a longer text is content and is not parsed
 # Programs that cannot end their options, or give ``--`` another meaning.
 WITHOUT_END = frozenset(
     {"ip", "find", "iptables", "ip6tables", "nft", "openssl", "dpkg-query", "ps", "rvm", "vercmp", "tc"}

@@ -3,7 +3,8 @@
 ``def present(ctx, name, *, owner: str, **login: Unpack[LoginArguments])`` has the parameters of the group
 after its own. A key is optional (``total=False``): not given, it is None, or false if it is a ``bool``, and
 is not passed. ``_: Ignored`` among the keys is ``**_: Ignored`` of such a function. The docstring of the
-group has its own ``Args:``, which is read as part of that of the function.
+group has its own ``Args:``, which is read as part of that of the function. ``rest_of`` are the keywords that
+are not keys of the group.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ def group_of(body: Callable[..., object], annotation: str) -> Group | None:
 def _text(annotation: object) -> str:
     """The annotation as text; a class by its name."""
     return str(getattr(annotation, "__forward_arg__", None) or getattr(annotation, "__name__", annotation))
+
+
+def rest_of(given: Mapping[str, object], group: type) -> dict[str, object]:
+    """The keywords of a call that the group does not name."""
+    return {name: value for name, value in given.items() if name not in group.__annotations__}
 
 
 def default_of(name: str, annotation: str) -> object:

@@ -12,9 +12,9 @@ from saltern.modules.api.params import BadArgument
 class Refused(BadArgument):
     """The state or function cannot do its work; the text says why, and is for the user.
 
-    ``later``: something is missing that an earlier state may create, so in test mode it is a note (if the
-    state has set ``ctx.foreseen``). ``data`` are facts in addition to ``ctx.facts``;
-    ``changes`` and ``warnings`` are those before the failure. The caller turns it into a result.
+    ``later``: something is missing that an earlier state may create, so it is only a note in test mode (if
+    the state has set ``ctx.foreseen``). ``data`` are facts in addition to ``ctx.facts``; ``changes`` and
+    ``warnings`` are those before the failure. The caller turns it into a result.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ REASONS: Mapping[int, str] = {
     errno.ENOSPC: "no space left on the device",
     errno.EDQUOT: "the disk quota is used up",
     errno.ENAMETOOLONG: "the name is too long",
-    errno.ELOOP: "too many links on the way, or a loop of links",
+    errno.ELOOP: "too many links in the path, or a loop of links",
 }
 
 
@@ -84,7 +84,7 @@ def _planted_link(path: str) -> OSError | None:
 def check_known(value: object, allowed: Mapping[str, object] | tuple[str, ...], what: str) -> None:
     """Raises ``Refused`` unless ``value`` is one of ``allowed``."""
     if value not in allowed:
-        raise Refused(f"{what} cannot be {value!r}; it is one of {', '.join(allowed)}")
+        raise Refused(f"{what} cannot be {value!r}; it must be one of {', '.join(allowed)}")
 
 
 # All characters that Python reads as a line end; and NUL, the end of a text in C.

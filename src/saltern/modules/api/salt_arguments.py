@@ -56,7 +56,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
 
 # Hints for names that are similar to nothing, or to the wrong argument.
 MEANT: Mapping[str, Mapping[str, str]] = {
-    "cmd.run": {"user": "did you mean 'runas'?", "args": "put them into the command"},
+    "cmd.run": {"user": "did you mean 'runas'?", "args": "put them in the command"},
     "cmd.script": {"user": "did you mean 'runas'?"},
     "file.managed": {
         "data": "did you mean 'contents'?",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 Rows = Mapping[str, Mapping[str, str]]
 
 _WINDOWS = "for Windows"
-_LOG = "it is about Salt's log"
+_LOG = "it only affects Salt's log"
 _ALWAYS_PLAIN = "output is always read as it comes"
 _WIN: Mapping[str, str] = dict.fromkeys(
     ("win_owner", "win_perms", "win_deny_perms", "win_inheritance"), _WINDOWS
@@ -31,7 +31,7 @@ _GIT: Mapping[str, str] = {
     "password": "for Windows and macOS",
 }
 _ORCHESTRATION: Mapping[str, str] = dict.fromkeys(
-    ("ssh", "roster"), "a system is a system, however it is reached"
+    ("ssh", "roster"), "systems are addressed alike, whether over SSH or through an agent"
 )
 _ENV: Mapping[str, str] = {"env": "an old name of saltenv, which Salt ignores, too"}
 _OLD_PIP: Mapping[str, str] = dict.fromkeys(
@@ -50,57 +50,57 @@ _OLD_PIP: Mapping[str, str] = dict.fromkeys(
         "pip_download_cache",
         "process_dependency_links",
     ),
-    "of pip and virtualenv as they were before 2021",
+    "for versions of pip and virtualenv before 2021",
 )
 _PACKAGES: Mapping[str, str] = {
     "aggregate": "the engine reads it",
-    "bypass_file": "an old way to speed Salt up",
-    "bypass_file_contains": "an old way to speed Salt up",
+    "bypass_file": "it only speeds up old versions of Salt",
+    "bypass_file_contains": "it only speeds up old versions of Salt",
     "failhard": "the engine reads it",
-    "force_yes": "of an apt that is no longer in use",
+    "force_yes": "for versions of apt that are no longer in use",
     "output_loglevel": _LOG,
     "report_reboot_exit_codes": _WINDOWS,
-    "skip_suggestions": "nothing is suggested here that would take time",
-    "split_arch": "names with an architecture are always understood",
+    "skip_suggestions": "there is no slow search for suggestions to skip",
+    "split_arch": "names with an architecture are always accepted",
     "use_vt": _ALWAYS_PLAIN,
     "with_origin": "for FreeBSD",
     "saltenv": "the engine reads it",
 }
 _ZYPPER: Mapping[str, str] = {
-    "novendorchange": "zypper's own setting holds",
-    "no_recommends": "zypper's own setting holds; for apt give install_recommends",
+    "novendorchange": "zypper's own setting applies",
+    "no_recommends": "zypper's own setting applies; for apt give install_recommends",
 }
 _YUM: Mapping[str, str] = {
     "disableexcludes": "packages that the configuration excludes stay excluded",
-    "setopt": "the options of dnf.conf and yum.conf hold",
+    "setopt": "the options of dnf.conf and yum.conf apply",
 }
 _MANAGER: Mapping[str, str] = {
     **_ZYPPER,
     **_YUM,
-    "env": "scripts of packages see the environment that saltern has",
+    "env": "scripts of packages get the environment of saltern",
     "resolve_capabilities": "a package is found by its name, not by what it provides",
-    "diff_attr": "changes show versions, and no other attributes of packages",
+    "diff_attr": "changes show the versions of packages, but no other attributes",
     "ignore_repo_failure": "a repository that cannot be read is a failure",
 }
-_DEBCONF: Mapping[str, str] = {"debconf": "give the answers before, with debconf.set_file"}
-_REINSTALL: Mapping[str, str] = {"reinstall": "a package that is right is left alone"}
+_DEBCONF: Mapping[str, str] = {"debconf": "give the answers beforehand, with debconf.set_file"}
+_REINSTALL: Mapping[str, str] = {"reinstall": "a package in the right version stays unchanged"}
 _FROM: Mapping[str, str] = {"repo": "give fromrepo"}
-_ARCHITECTURES: Mapping[str, str] = {"normalize": "names with an architecture are always understood"}
+_ARCHITECTURES: Mapping[str, str] = {"normalize": "names with an architecture are always accepted"}
 _NOT_INSTALLED: Mapping[str, str] = dict.fromkeys(
     ("force_conf_new", "only_upgrade", "update_holds"), "nothing is installed"
 )
-_SCHEDULE: Mapping[str, str] = {"offline": "it is always the file that changes"}
+_SCHEDULE: Mapping[str, str] = {"offline": "the file is always changed"}
 _SERVICE: Mapping[str, str] = {
     "provider": "the service manager is chosen by the option providers",
     "restart": "a watched change restarts a service anyway",
     "runlevels": "a service is enabled where its unit or script says",
-    "skip_verify": "it is about packages",
+    "skip_verify": "it is an argument for packages",
     "timeout": _WINDOWS,
 }
 _FINGERPRINTS: Mapping[str, str] = {"fingerprint_hash_type": "every kind of fingerprint is recognized"}
 _KEY_FILE: Mapping[str, str] = {
     **_WIN_RESET,
-    **dict.fromkeys(("file_encoding", "encoding_errors"), "what is written is no text in a language"),
+    **dict.fromkeys(("file_encoding", "encoding_errors"), "the content is not text in an encoding"),
 }
 _OLD_X509 = "unused in Salt, too"
 
@@ -115,7 +115,7 @@ NO_EFFECT: Rows = {
     "cmd.wait_call": {**_COMMAND, "hide_output": "unused in Salt, too", "stateful": "unused in Salt, too"},
     "cmd.wait_script": _COMMAND,
     "docker_image.present": {"kwargs": "never read by Salt"},
-    "environ.setenv": {"update_minion": "there is no minion beside the run"},
+    "environ.setenv": {"update_minion": "there is no separate minion process"},
     "file.decode": {"checksum": "the bytes themselves are compared"},
     "file.directory": _WIN_RESET,
     "file.managed": {**_WIN_RESET, **_ENV},
@@ -123,7 +123,7 @@ NO_EFFECT: Rows = {
         **_WIN,
         **_ENV,
         "keep_source": "files of the tree are not cached",
-        "makedirs": "the directories above are always made",
+        "makedirs": "parent directories are always created",
         "sym_mode": "links have no mode of their own on Linux",
     },
     "file.replace": {"bufsize": "a file is read as a whole"},
@@ -132,8 +132,7 @@ NO_EFFECT: Rows = {
         **_WIN,
         "atomic": "a link is always changed in one step",
         "disallow_copy_and_unlink": "a backup is never moved to another file system",
-        "follow_symlinks": "a link is looked at itself, wherever it leads",
-        "inherit_user_and_group": "an owner that is not asked for always stays",
+        "follow_symlinks": "the link itself is examined, never its target",
     },
     "git.cloned": _GIT,
     "git.config_set": _GIT,
@@ -148,11 +147,11 @@ NO_EFFECT: Rows = {
     },
     "mysql_query.run": {"client_flags": "the client needs none"},
     "mysql_query.run_file": {"client_flags": "the client needs none"},
-    "mysql_user.present": {"password_column": "where a server keeps it is found out"},
+    "mysql_user.present": {"password_column": "the column is detected"},
     "npm.bootstrap": {"silent": _LOG},
     "pip.installed": {
         **_OLD_PIP,
-        "disable_version_check": "pip is never asked for its own version",
+        "disable_version_check": "pip never checks for a newer pip here",
         "pip_bin": "an old name of bin_env",
         "use_vt": _ALWAYS_PLAIN,
     },
@@ -167,7 +166,7 @@ NO_EFFECT: Rows = {
         **_PACKAGES,
         **_NOT_INSTALLED,
         **_ARCHITECTURES,
-        "downloadonly": "it is what the state does",
+        "downloadonly": "the state never does anything else",
     },
     "pkg.group_installed": {**_PACKAGES, **_ARCHITECTURES, "update_holds": "held packages are not touched"},
     "pkg.installed": {**_PACKAGES, "watch_flags": "for Gentoo"},
@@ -175,11 +174,11 @@ NO_EFFECT: Rows = {
     "pkg.purged": _PACKAGES,
     "pkg.removed": _PACKAGES,
     "pkg.uptodate": {**_PACKAGES, **_ARCHITECTURES},
-    "postgres_extension.absent": {"if_exists": "it is always looked first"},
-    "postgres_extension.present": {"if_not_exists": "it is always looked first"},
-    "schedule.absent": {**_SCHEDULE, "persist": "there is the file only"},
-    "schedule.disabled": {**_SCHEDULE, "persist": "there is the file only"},
-    "schedule.enabled": {**_SCHEDULE, "persist": "there is the file only"},
+    "postgres_extension.absent": {"if_exists": "this is always checked first"},
+    "postgres_extension.present": {"if_not_exists": "this is always checked first"},
+    "schedule.absent": {**_SCHEDULE, "persist": "jobs are only in the file"},
+    "schedule.disabled": {**_SCHEDULE, "persist": "jobs are only in the file"},
+    "schedule.enabled": {**_SCHEDULE, "persist": "jobs are only in the file"},
     "salt.function": _ORCHESTRATION,
     "salt.state": {**_ORCHESTRATION, "orchestration_jid": "a job knows its parent"},
     "salt.wait_for_event": {"node": "all events are those of the controller"},
@@ -190,16 +189,16 @@ NO_EFFECT: Rows = {
     "service.running": _SERVICE,
     "ssh_auth.absent": {
         **_FINGERPRINTS,
-        **dict.fromkeys(("comment", "enc", "options"), "a key is found by its digits"),
+        **dict.fromkeys(("comment", "enc", "options"), "a key is identified by its own data"),
     },
     "ssh_auth.manage": {**_FINGERPRINTS, "source": "unused in Salt, too"},
     "ssh_auth.present": _FINGERPRINTS,
     "ssh_known_hosts.present": _FINGERPRINTS,
     "virtualenv.managed": {
         **_OLD_PIP,
-        "extra_search_dir": "of virtualenv as it was before 2020",
+        "extra_search_dir": "for versions of virtualenv before 2020",
         "pip": "pip is always installed",
-        "pip_download": "of pip as it was before 2016",
+        "pip_download": "for versions of pip before 2016",
         "use_vt": _ALWAYS_PLAIN,
         "use_wheel": "wheels are always used",
     },
@@ -211,17 +210,17 @@ NO_EFFECT: Rows = {
 }
 
 _LABELS: Mapping[str, str] = {
-    "attrs": "what chattr sets stays as it is; use cmd.run with chattr",
-    "selinux": "the label is that of the directory's policy; use selinux.fcontext_policy_present",
+    "attrs": "the attributes of chattr stay unchanged; use cmd.run with chattr",
+    "selinux": "the label follows the policy of the directory; use selinux.fcontext_policy_present",
 }
 
 UNSUPPORTED: Rows = {
     "archive.extracted": {
-        "list_options": "an archive is listed as it is; give options for what tar does not know itself",
+        "list_options": "the archive is listed without them; use the argument options instead",
     },
     "cmd.run": _ENCODING,
     "cmd.script": {**_ENCODING, "bg": "the state waits for the script"},
-    "cron.file": {"backup": "no copy is kept of the crontab that is replaced"},
+    "cron.file": {"backup": "no copy of the replaced crontab is kept"},
     "docker_container.running": {"send_signal": "a container is stopped and started"},
     "docker_image.present": {
         "base": "no image is built from states",
@@ -234,7 +233,10 @@ UNSUPPORTED: Rows = {
     },
     "network.managed": {
         **dict.fromkeys(("link", "parent"), "give phys_dev (Red Hat) or vlan-raw-device (Debian)"),
-        **dict.fromkeys(("gvrp", "loose_binding", "slave_type"), "only Salt's NetworkManager files have it"),
+        **dict.fromkeys(
+            ("gvrp", "loose_binding", "slave_type"),
+            "it only exists in the NetworkManager files that Salt writes",
+        ),
         "bridge_ports": "give ports",
         "id": "give vlan_id (Red Hat), or name the interface like eth0.10",
         "interfaces": "give slaves (of a bond) or ports (of a bridge)",
@@ -243,23 +245,23 @@ UNSUPPORTED: Rows = {
     },
     "pip.installed": {
         "download": "packages are installed, not only downloaded",
-        "install_options": "of pip before 23.1; give global_options",
+        "install_options": "for versions of pip before 23.1; give global_options",
         "repo": "name the repository in the requirement: git+https://…",
     },
     "pkg.downloaded": {
         **_MANAGER,
         **_DEBCONF,
         **_FROM,
-        "install_recommends": "what a package recommends is not fetched with it",
-        "reinstall": "a file that is there is not fetched again",
+        "install_recommends": "recommended packages are not fetched",
+        "reinstall": "an existing file is not fetched again",
         "sources": "name packages of a repository",
     },
-    "pkg.group_installed": {**_MANAGER, **_REINSTALL, "ignore_epoch": "any version of a package will do"},
+    "pkg.group_installed": {**_MANAGER, **_REINSTALL, "ignore_epoch": "any version of a package is accepted"},
     "pkg.installed": {
         **_MANAGER,
         **_DEBCONF,
         **_FROM,
-        "pkg_verify": "files of installed packages are not verified, and damaged ones not restored",
+        "pkg_verify": "files of installed packages are not verified, and damaged ones are not restored",
     },
     "pkg.latest": {
         **_MANAGER,
@@ -275,19 +277,19 @@ UNSUPPORTED: Rows = {
         **_MANAGER,
         "allow_downgrades": "nothing is downgraded",
         "minimal": "packages are upgraded to the newest version, not to the oldest that fixes an error",
-        "obsoletes": "the manager's own setting holds",
+        "obsoletes": "the package manager's own setting applies",
     },
     "pkgrepo.managed": {
-        "comments": "no comment is written beside the repository",
-        "strict_config": "a file of repositories that has an option twice is read",
+        "comments": "no comment is written to the file",
+        "strict_config": "a repository file with a repeated option is accepted",
     },
     "system.reboot": {
-        "force_close": "programs are ended as the init system ends them",
-        "message": "users are sent the machine's own message",
+        "force_close": "the init system decides how programs are stopped",
+        "message": "users get the machine's own message",
     },
     "virtualenv.managed": {
-        "symlinks": "the program that makes the environment decides between links and copies",
-        "upgrade": "an environment that is there stays as it is; give clear",
+        "symlinks": "the program that creates the environment decides between links and copies",
+        "upgrade": "an existing environment stays unchanged; set clear to create it again",
     },
     "x509.certificate_managed": _LABELS,
     "x509.crl_managed": _LABELS,
@@ -320,7 +322,7 @@ UNSAFE_TO_IGNORE: Rows = {
     "pkgrepo.managed": {
         **_OTHER_ROOT,
         "basedir": "the file would be in the usual directory; give file",
-        "ppa_auth": "the archive would be asked without a password; write the address with it into the name",
+        "ppa_auth": "the archive would be accessed without a password; write the address with it in the name",
     },
     "service.disabled": _OTHER_ROOT,
     "service.enabled": _OTHER_ROOT,

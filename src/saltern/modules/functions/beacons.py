@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from saltern.language.beacon_options import options_of
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import function
 from saltern.modules.lib import beacons as lib
@@ -26,9 +27,9 @@ def list_beacons(
     """The beacons of this machine, as YAML.
 
     Args:
-        return_yaml: false: as data.
-        include_pillar: those of the pillar, too.
-        include_opts: those of the configuration, too.
+        return_yaml: false returns data.
+        include_pillar: include those of the pillar.
+        include_opts: include those of the configuration.
 
     Example:
         ```console
@@ -52,7 +53,7 @@ def list_available(ctx: Context, return_yaml: bool = True) -> object:  # noqa: A
     """The available beacons.
 
     Args:
-        return_yaml: false: as data.
+        return_yaml: false returns data.
 
     Example:
         ```console
@@ -184,7 +185,7 @@ def _switch_one(ctx: Context, name: str, on: bool, test: object) -> Reply:
     word = "enabled" if on else "disabled"
     if name not in known:
         return _answer(f"Beacon {name} is not currently configured.", fine=False)
-    row = [{key: value} for key, value in {**lib.options(known[name]), "enabled": on}.items()]
+    row = [{key: value} for key, value in {**options_of(known[name]), "enabled": on}.items()]
     return _change(ctx, name, test, word, lambda rows: {**rows, name: row})
 
 

@@ -1,7 +1,7 @@
 """``event``: send your own events.
 
-It goes to the run, if there is one, and on a machine of a fleet to the controllers: the agent stores it
-and sends it until they have it. Without a listener the functions return false.
+An event goes to the run, if there is one, and on a machine of a fleet to the controllers: the agent stores it
+and sends it until they have received it. Without a listener the functions return false.
 """
 
 from __future__ import annotations

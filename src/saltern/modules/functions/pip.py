@@ -94,7 +94,7 @@ def version(ctx: Context, bin_env: str | None = None, cwd: str | None = None, us
         $ saltern call pip.version bin_env=/srv/venv
         ```
     """
-    said = _pip(ctx, bin_env, user, cwd).out(ctx, "--version", what="cannot ask pip for its version")
+    said = _pip(ctx, bin_env, user, cwd).out(ctx, "--version", what="cannot determine the version of pip")
     return said.split(" ")[1]
 
 

@@ -58,7 +58,7 @@ def list_jobs(
         show_all: include jobs whose names begin with ``__``.
         show_disabled: include disabled jobs.
         where: ``pillar`` or ``opts``: only jobs from there.
-        return_yaml: false: as data.
+        return_yaml: false returns data.
         offline: not used; the files are always read.
 
     Example:
@@ -67,7 +67,7 @@ def list_jobs(
         ```
     """
     if (where or "") not in PLACES:
-        raise BadArgument(f"where cannot be {where!r}; it is 'pillar' or 'opts'")
+        raise BadArgument(f"where cannot be {where!r}; it must be 'pillar' or 'opts'")
     chosen = {
         name: plain(one)
         for name, one in store.jobs(_known_schedule(ctx, where or "")).items()

@@ -66,7 +66,7 @@ def set_hwclock(ctx: Context, clock: str) -> bool:
         ```
     """
     if clock not in ("UTC", "localtime"):
-        raise Refused(f"the hardware clock keeps UTC or localtime, not {clock!r}")
+        raise Refused(f"the hardware clock can keep UTC or localtime, not {clock!r}")
     set_hardware(ctx, clock)
     return True
 

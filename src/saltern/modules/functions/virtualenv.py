@@ -92,4 +92,4 @@ def _ask(ctx: Context, venv: str, asked: str, *words: str) -> str:
     python = os.path.join(absolute(venv), "bin", "python")
     if not is_environment(absolute(venv)):
         raise BadArgument(f"{venv} is not a virtual environment")
-    return output(ctx, [python, "-c", asked, *words], what=f"cannot ask {venv}").strip()
+    return output(ctx, [python, "-c", asked, *words], what=f"cannot run the Python of {venv}").strip()

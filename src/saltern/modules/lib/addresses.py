@@ -21,6 +21,14 @@ def on_disk(ctx: Context, source: str, env: str | None = None) -> str | None:
     return path if os.path.isabs(path) and os.path.isfile(path) else None
 
 
+def content(ctx: Context, source: str, env: str | None = None) -> bytes | None:
+    """The bytes of ``salt://…``, of a local file, or of a URL; None if there is no such file here."""
+    if is_web(source):
+        return download(source)
+    path = on_disk(ctx, source, env)
+    return None if path is None else read(path)
+
+
 def is_web(source: str) -> bool:
     return source.partition("://")[0].lower() in WEB
 

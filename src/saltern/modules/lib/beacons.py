@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from saltern.language.beacon_options import options_of
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.schedules import store
@@ -61,19 +62,11 @@ def write(ctx: Context, rows: Rows) -> None:
     ctx.host.write(path, str(to_yaml({KEY: rows}, False)), mode=0o600)
 
 
-def options(given: object) -> dict[str, object]:
-    """The options of one beacon as a mapping."""
-    if isinstance(given, Mapping):
-        return {str(key): value for key, value in given.items()}
-    rows = given if isinstance(given, list) else []
-    return {str(key): value for row in rows if isinstance(row, Mapping) for key, value in row.items()}
-
-
 def problem_of(name: str, given: object) -> str:
     """Why a beacon cannot be stored; empty if it can."""
     if not isinstance(given, list | Mapping):
         return f"Configuration for {name} beacon must be a list."
-    kind = str(options(given).get("beacon_module") or name)
+    kind = str(options_of(given).get("beacon_module") or name)
     if kind not in KNOWN:
         return f"Beacon {kind} is not available; there are {', '.join(KNOWN)}."
     return ""

@@ -132,7 +132,7 @@ def resume_chunk(path: str, apply: Apply, *, force: bool = False) -> object:
         return None
     if kept["state"] == "runs" and not force:
         text = f"{kept['chunk']} was running when it was interrupted, and how far it got is unknown"
-        raise Refused(f"{text}; look, then call resume with force=True, or finish")
+        raise Refused(f"{text}; check it, then call resume with force=True, or finish")
     if kept.get("after") == "reboot" and kept["state"] == "waits" and not _other_boot(kept.get("boot", "")):
         if not force:  # a service that is restarted asks for this, too
             return None

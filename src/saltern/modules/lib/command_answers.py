@@ -61,7 +61,7 @@ def warn_unused(rest: Mapping[str, object]) -> tuple[str, ...]:
     if not rest:
         return ()
     known = (*Options.__struct_fields__, "stateful", "hide_output", "source", "template")
-    meant = {"user": "did you mean 'runas'?", "args": "put them into the command"}
+    meant = {"user": "did you mean 'runas'?", "args": "put them in the command"}
     return tuple(
         f"argument {name!r} has no effect here" + (f"; {hint}" if hint else "")
         for name in rest

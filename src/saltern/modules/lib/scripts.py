@@ -48,12 +48,10 @@ def run_script(
 
 def read(ctx: Context, source: str, env: str) -> bytes:
     """The bytes of ``salt://…``, of a local file, or of a URL."""
-    if addresses.is_web(source):
-        return addresses.download(source)
-    path = addresses.on_disk(ctx, source, env)
-    if path is None:
+    found = addresses.content(ctx, source, env)
+    if found is None:
         raise NoScript(f"cannot find the script {source} in environment '{env}'")
-    return addresses.read(path)
+    return found
 
 
 def _interpreter(content: bytes, options: Options) -> list[str]:

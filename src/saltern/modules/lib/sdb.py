@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from saltern.language import secrets
+from saltern.language.texts import texts_in
 from saltern.modules.lib.sdb_drivers import DRIVERS, Config, Driver, SdbError
 
 __all__ = ["SdbError", "addresses", "delete", "get", "is_uri", "put", "resolve"]
@@ -96,11 +97,4 @@ def resolve(value: Any, opts: Config) -> Any:
 
 def addresses(value: object) -> Iterator[str]:
     """All addresses in data."""
-    if is_uri(value):
-        yield str(value)
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from addresses(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from addresses(inner)
+    return filter(is_uri, texts_in(value))

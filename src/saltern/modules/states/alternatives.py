@@ -87,7 +87,7 @@ def remove(ctx: Context, name: str, *, path: str) -> Result:
         lambda group: group is None or path not in group.choices,
         lambda: links.remove(ctx, name, path),
         changes=lambda _: {"path": path},
-        words=("{} is no alternative", "{} will be removed", "{} was removed"),
+        words=("{} is not an alternative", "{} will be removed", "{} was removed"),
         what=path,
     )
 
@@ -113,7 +113,7 @@ def set_(ctx: Context, name: str, *, path: str) -> Result:
             return f"Alternative {name} does not exist; create it with alternatives.install"
         if path not in group.choices:
             there = ", ".join(group.choices)
-            return f"{path} is not offered for {name}; offered are {there}"
+            return f"{path} is not an alternative for {name}; the alternatives are {there}"
         return ""
 
     return _settle(

@@ -19,7 +19,7 @@ def change(
     context: str | None = None,
     changes: list[object],
     lens: str | None = None,
-    load_path: str | None = None,
+    load_path: list[str] | None = None,
 ) -> Result:
     """Change parts of configuration files with Augeas commands. Either all of them apply, or none.
 
@@ -31,9 +31,10 @@ def change(
         name: the name in the report; also the context if that is not given and the name is a path in the
             tree.
         context: the prefix of relative paths; with ``lens``, the file.
-        changes: the commands: ``set``, ``setm``, ``mv``, ``ins``, ``rm``.
+        changes: the commands: ``set``, ``setm``, ``mv``, ``ins``, ``rm``. A path that begins with the context
+            is whole, and the target of ``mv`` also if it begins with ``/files/``.
         lens: read the file with this lens, such as ``Hosts.lns``.
-        load_path: further directories of lenses, separated by colons.
+        load_path: a list of further directories of lenses.
 
     Example:
         ```yaml
@@ -45,7 +46,7 @@ def change(
         ```
     """
     base = context or (name if name.startswith(f"{augeas.FILES}/") else "")
-    edit = augeas.Edit(ctx, changes, base, lens or "", load_path)
+    edit = augeas.Edit(ctx, changes, base, lens or "", None if load_path is None else ":".join(load_path))
 
     before = edit.predict()
     diff = "".join(_diff(augeas.text_of(ctx, path), text, path) for path, text in before.items())

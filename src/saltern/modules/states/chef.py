@@ -54,10 +54,10 @@ def client(
 ) -> Result:
     """Run ``chef-client`` once; every resource is a sub state, reported when Chef is done with it.
 
-    In test mode Chef runs with ``--why-run``. The parts of a resource are below it. A failure that a
-    recipe ignores is a success with a note, and a resource that Chef had planned and did not reach is a
-    failure that says so. ``sensitive`` values stay hidden. All that Chef prints is kept in a log, whose path
-    is in ``data``.
+    In test mode Chef runs with ``--why-run``. The parts of a resource are below it. A failure that a recipe
+    ignores is a success with a note, and a resource that Chef had planned but did not reach is reported as a
+    failure. ``sensitive`` values stay hidden. All that Chef prints is kept in a log, whose path is in
+    ``data``.
 
     Args:
         name: any text.

@@ -28,7 +28,7 @@ NATURE = Nature(
     repeat="once",
     programs_only=True,
     runs_commands=True,
-    advice="give it 'creates', 'unless' or 'onlyif', or let it be 'onchanges' of what it follows",
+    advice="give it 'creates', 'unless' or 'onlyif', or an 'onchanges' requisite on the state it follows",
 )
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 
@@ -87,7 +87,7 @@ def run(
         hide_output: keep its output out of the report, and so out of ``data``; ``no_log`` keeps it out of
             the report alone.
         timeout: seconds after which it and all its processes are killed.
-        ignore_timeout: such a kill is a success.
+        ignore_timeout: count such a kill as a success.
         success_retcodes: further exit codes that are a success.
         success_stdout, success_stderr: texts that make it a success if the output contains them.
         reboot_retcodes: exit codes with which it asks for a reboot: ``{3010: after}`` continues with the next

@@ -46,7 +46,7 @@ def set_file(
     """Answer questions from a file in the form of ``debconf-get-selections``.
 
     Args:
-        name: only a label.
+        name: only a title.
         source: the file: ``salt://``, or a path.
         template: the engine to render it with, such as ``jinja``.
         context: values for the template.

@@ -58,7 +58,9 @@ def setenv(
         act,
         facts=lambda: {key: os.environ.get(key) for key in named},
         words=Words(
-            "The environment is as wanted", "The environment would be changed", "The environment was changed"
+            "The environment is already as specified",
+            "The environment would be changed",
+            "The environment was changed",
         ),
     )
 

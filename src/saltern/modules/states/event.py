@@ -1,7 +1,7 @@
 """``event``: send your own events.
 
-It reaches the reporters of the command (``saltern apply --out jsonl`` prints each event as a line) and, on a
-machine of a fleet, the controllers: ``saltern events`` shows it there, and reactions can follow from it.
+An event reaches the reporters of the command (``saltern apply --out jsonl`` prints each event as a line) and,
+on a machine of a fleet, the controllers: ``saltern events`` shows it there, and reactions can follow from it.
 """
 
 from __future__ import annotations

@@ -119,8 +119,11 @@ def _last_line(text: str) -> str:
 
 
 def _result(argv: list[str], steps: Steps, reader: Reader, ended: Ended, fine: set[int]) -> Result:
-    """The result of the state: the summary of its steps, with the program's own exit code."""
-    last_words = "" if steps.failures else _last_line(ended.err) or reader.other
+    """The result of the state: the summary of its steps, with the program's own exit code.
+
+    Its error is shown beside a failed step, too: it may have nothing to do with that step.
+    """
+    last_words = _last_line(ended.err) or ("" if steps.failures else reader.other)
     result = conclude(
         argv[0],
         steps,

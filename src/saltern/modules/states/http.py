@@ -133,7 +133,7 @@ def query(
     url = test_url if ctx.test and test_url else name
     if ctx.test and not test_url and method.upper() not in HARMLESS:
         _check(match_type, status_type, match, status)
-        comment = f"{method.upper()} {mask(name)} would be asked"
+        comment = f"{method.upper()} {mask(name)} would be requested"
         return would_change(comment, data={"url": mask(name)})
     given = {**kwargs, "method": method}
 
@@ -188,6 +188,6 @@ def _until(ctx: Context, ask: Callable[[], Result], seconds: float, interval: fl
         if result.outcome is Outcome.OK or left <= 0:
             return result
         if not reported:
-            report_wait(f"a good answer, at most {seconds:g} seconds: {result.comment}", left)
+            report_wait(f"a response as expected, for at most {seconds:g} seconds: {result.comment}", left)
             reported = True
         ctx.clock.sleep(min(interval or USUAL_INTERVAL, left))

@@ -28,7 +28,7 @@ from saltern.modules.lib.program_ends import program_failure
 NATURE = Nature(
     repeat="once",
     runs_commands=True,
-    advice="give it 'unless' or 'onlyif': a function is called each time",
+    advice="give it 'unless' or 'onlyif': otherwise the function is called each time",
 )
 NOTHING_WATCHED = Result(outcome=Outcome.OK)
 NOT_ARGUMENTS = frozenset({"func", "returner", "sfun", "args", "kwargs", "reload_modules", "m_names"})
@@ -131,7 +131,7 @@ def _failure_reason(call: Call, answer: object) -> str:
     enough.
     """
     if answer is False:
-        return "it answered False"
+        return "it returned False"
     if isinstance(answer, list) and call.name.startswith("state."):  # errors of files that do not compile
         return "; ".join(map(str, answer))
     return _failed_within(answer) if isinstance(answer, Mapping) else ""

@@ -177,7 +177,7 @@ def bootstrap(
     if missing and not ctx.test:
         npm.out(ctx, "install", what=f"Error bootstrapping {name}")
         if left := _problems(ctx, npm):
-            raise Refused(f"npm install left problems: {'; '.join(left)}")
+            raise Refused(f"after npm install, problems remain: {'; '.join(left)}")
     return result_of(
         ctx,
         {name: "Bootstrapped"} if missing else {},
@@ -202,7 +202,7 @@ def cache_cleaned(ctx: Context, name: str = "", *, user: str | None = None, forc
 
     Args:
         name: any text.
-        user: whose cache it is.
+        user: the user whose cache it is.
         force: accepted for compatibility with Salt; npm always needs it.
 
     Example:
@@ -216,7 +216,7 @@ def cache_cleaned(ctx: Context, name: str = "", *, user: str | None = None, forc
     npm = npm_for(None, user)
     ran = program(ctx, ["npm", "config", "get", "cache"], user=user, env=QUIET)
     if ran.code:
-        raise Refused(complaint(ran, "npm", what="cannot ask npm for its cache"))
+        raise Refused(complaint(ran, "npm", what="cannot find npm's cache directory"))
     place = os.path.join(ran.out.strip(), "_cacache", "index-v5")
     full = os.path.isdir(place) and bool(os.listdir(place))
     if full and not ctx.test:

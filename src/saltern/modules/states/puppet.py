@@ -50,9 +50,9 @@ def apply(
 ) -> Result:
     """Apply a Puppet manifest; every resource is a sub state, reported when Puppet is done with it.
 
-    In test mode Puppet runs with ``--noop``. A resource that is skipped because another one failed is a
-    failure that says so. ``Sensitive`` values stay hidden. All that Puppet prints
-    is kept in a log, whose path is in ``data``.
+    In test mode Puppet runs with ``--noop``. A resource that is skipped because another one failed is
+    reported as a failure, with that reason. ``Sensitive`` values stay hidden. All that Puppet prints is kept
+    in a log, whose path is in ``data``.
 
     Args:
         name: the manifest, or a directory of manifests; also ``salt://…``.

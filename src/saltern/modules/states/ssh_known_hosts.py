@@ -28,8 +28,8 @@ def present(
 ) -> Result:
     """Make sure that the key of a host is known.
 
-    Without ``key``, the host itself is asked for its key; give ``fingerprint`` so that no other host can
-    respond.
+    Without ``key``, the key is fetched from the host itself; give ``fingerprint`` so that no other host can
+    pretend to be it.
 
     Args:
         name: the host.
@@ -112,7 +112,7 @@ def _wanted_hosts(
         found = [host for host in found if known.fits(host, fingerprint)]
         if not found:
             raise Refused(
-                f"{name} shows a key that does not have the fingerprint {fingerprint}, but {seen}; "
+                f"{name} presents a key with the fingerprint {seen} instead of {fingerprint}; "
                 "the connection may be intercepted"
             )
     return found

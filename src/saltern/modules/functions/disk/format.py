@@ -132,6 +132,6 @@ def _options(kind: str, inode_size: int | None, lazy: int | None, fat: int | Non
         return [*words, "-f"] if force else words
     if kind.endswith("fat") and fat is not None:
         if int(fat) not in FATS:
-            raise Refused(f"fat is 12, 16 or 32, not {fat!r}")
+            raise Refused(f"fat must be 12, 16 or 32, not {fat!r}")
         return ["-F", str(int(fat))]
     return []

@@ -92,19 +92,20 @@ def restart(ctx: Context, name: str, timeout: int = 10) -> Moved:
 
 
 def _pause(ctx: Context, name: str) -> Moved:
-    docker = engine(ctx)
-    if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
-        reported = f"Container '{name}' is stopped, cannot pause"
-        return {"result": False, "state": {"old": before, "new": before}, "comment": reported}
-    return _move(docker, name, PAUSED, lambda: docker.ask("POST", f"/containers/{name}/pause"))
+    return _move_running(ctx, name, PAUSED, "pause")
 
 
 def _unpause(ctx: Context, name: str) -> Moved:
+    return _move_running(ctx, name, RUNNING, "unpause")
+
+
+def _move_running(ctx: Context, name: str, wanted: str, order: str) -> Moved:
+    """Give an order that a stopped container cannot follow."""
     docker = engine(ctx)
     if (before := lifecycle.state_of(the(docker, name))) == STOPPED:
-        reported = f"Container '{name}' is stopped, cannot unpause"
+        reported = f"Container '{name}' is stopped, cannot {order}"
         return {"result": False, "state": {"old": before, "new": before}, "comment": reported}
-    return _move(docker, name, RUNNING, lambda: docker.ask("POST", f"/containers/{name}/unpause"))
+    return _move(docker, name, wanted, lambda: docker.ask("POST", f"/containers/{name}/{order}"))
 
 
 @function

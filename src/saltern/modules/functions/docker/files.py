@@ -163,7 +163,7 @@ def _save_image(
     ctx: Context, asked: str, path: str, overwrite: bool, makedirs: bool, compression: str | None
 ) -> dict[str, Any]:
     if compression is not None and compression not in COMPRESSIONS:
-        raise Refused(f"compression is gzip, bz2 or xz, not {compression!r}")
+        raise Refused(f"compression must be gzip, bz2 or xz, not {compression!r}")
     _place(ctx, path, overwrite, makedirs)
     data = engine(ctx).ask("GET", asked, timeout=images.LONG).body
     ctx.host.write(path, _compress(data, compression))

@@ -41,7 +41,7 @@ def symlink(
 def _already(path: str, right: bool) -> bool:
     if right:
         return True
-    raise BadArgument(f"{path} is in the way; set force=True")
+    raise BadArgument(f"{path} already exists; set force=True to replace it")
 
 
 @function

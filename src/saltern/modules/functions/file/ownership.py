@@ -96,7 +96,7 @@ def get_group(ctx: Context, path: str, follow_symlinks: bool = True) -> str:
 
 @function
 def uid_to_user(ctx: Context, uid: int | str) -> str | int:
-    """The name of a user; the number itself if there is none, and empty for what is no number.
+    """The name of a user; the number itself if no user has it; empty if the argument is not a number.
 
     Example:
         ```console
@@ -113,7 +113,7 @@ def uid_to_user(ctx: Context, uid: int | str) -> str | int:
 
 @function
 def gid_to_group(ctx: Context, gid: int | str) -> str | int:
-    """The name of a group; the number itself if there is none, and empty for what is no number.
+    """The name of a group; the number itself if no group has it; empty if the argument is not a number.
 
     Example:
         ```console

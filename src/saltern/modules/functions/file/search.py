@@ -327,7 +327,7 @@ def find(
     ]
     if delete:
         if root in places and files.kind_of(start) == "directory":
-            raise BadArgument(f"delete would remove {root} itself; say mindepth=1")
+            raise BadArgument(f"delete would remove {root} itself; set mindepth=1")
         for place in reversed(places):
             with explain_errors(place):
                 files.remove(place)

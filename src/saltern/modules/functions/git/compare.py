@@ -30,7 +30,7 @@ def diff(
         item1: a commit; with ``no_index``, a file.
         item2: another one.
         opts: further options of ``git diff``.
-        user: who runs git.
+        user: the user to run git as.
         no_index: compare two files, tracked or not.
         cached: compare with the index.
         paths: only these paths.
@@ -75,7 +75,7 @@ def merge_base(
         independent: the commits that cannot be reached from the others.
         fork_point: the commit where a branch (of ``refs``) left this one.
         opts: further options of ``git merge-base``.
-        user: who runs git.
+        user: the user to run git as.
         kwargs: ``all``: all common ancestors.
 
     Example:
@@ -123,7 +123,7 @@ def merge_tree(
         ref1: a commit.
         ref2: another one.
         base: their common ancestor; determined if not given.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -153,7 +153,7 @@ def remote_refs(
         url: its URL.
         heads: only branches.
         tags: only tags.
-        user: who runs git.
+        user: the user to run git as.
         identity: the private key for ssh.
         https_user: the name for https.
         https_pass: the password for https.

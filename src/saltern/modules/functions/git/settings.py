@@ -63,7 +63,7 @@ def config_set(
         value: its value.
         multivar: its values, replacing all others; a list, or text with commas.
         cwd: the repository.
-        user: who runs git.
+        user: the user to run git as.
         kwargs: ``global``: set it for the user; ``add``: keep the existing values.
 
     Example:
@@ -100,7 +100,7 @@ def config_unset(
         key: the setting.
         value_regex: only values that match this.
         cwd: the repository.
-        user: who runs git.
+        user: the user to run git as.
         kwargs: ``global``: a setting of the user; ``all``: all its values.
 
     Example:
@@ -133,7 +133,7 @@ def config_get_regexp(
         key: a regular expression for their names.
         value_regex: only values that match this.
         cwd: the repository; the settings of the user if not given.
-        user: who runs git.
+        user: the user to run git as.
         kwargs: ``global``: settings of the user.
 
     Example:

@@ -21,7 +21,7 @@ def list_worktrees(
     Args:
         cwd: the repository.
         stale: only those whose directory is gone.
-        user: who runs git.
+        user: the user to run git as.
         kwargs: ``all``: also those whose directory is gone.
 
     Example:
@@ -70,7 +70,7 @@ def worktree_add(
         force: create it even if the branch is checked out elsewhere.
         detach: detach its HEAD, without a branch.
         opts: further options of ``git worktree add``.
-        user: who runs git.
+        user: the user to run git as.
         kwargs: ``branch``: its branch; the last part of the path if not given.
 
     Example:
@@ -107,7 +107,7 @@ def worktree_prune(
         verbose: list them.
         expire: only those that are older than this.
         opts: further options of ``git worktree prune``.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console
@@ -126,7 +126,7 @@ def worktree_rm(ctx: Context, /, cwd: str, user: str | None = None, **_: object)
 
     Args:
         cwd: its directory.
-        user: who runs git.
+        user: the user to run git as.
 
     Example:
         ```console

@@ -57,5 +57,5 @@ def mod_bufsize(ctx: Context, /, iface: str, **sizes: object) -> dict[str, objec
     words = [word for pair in wanted.items() for word in pair]
     ran = ctx.host.run(["ethtool", "-G", checks.interface(iface), *words], env=PLAIN_WORDS)
     if ran.code:
-        return {"result": False, "comment": error_text(ran) or "ethtool is not on this machine"}
+        return {"result": False, "comment": error_text(ran) or "ethtool is not installed"}
     return {"result": True, "comment": " ".join(words)}

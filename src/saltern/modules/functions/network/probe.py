@@ -20,7 +20,7 @@ def _host(host: str) -> str:
     """A name or an address that no program can take as an option."""
     text = str(host)
     if not re.fullmatch(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*", text):
-        raise Refused(f"no host can be called {text!r}")
+        raise Refused(f"{text!r} cannot be the name of a host")
     return text
 
 

@@ -133,8 +133,8 @@ def append(
 
 def _add_rule(ctx: Context, where: Place, rule: str, command: str, *before: str) -> Reply:
     if nft.handles(ctx, where, rule):
-        return answer(False, f"Rule {rule} is already there: {describe_place(where)}")
-    return run_nft(ctx, where, f"has the rule {rule} now", command, "rule", *where.path, *before, rule)
+        return answer(False, f"Rule {rule} already exists: {describe_place(where)}")
+    return run_nft(ctx, where, f"now has the rule {rule}", command, "rule", *where.path, *before, rule)
 
 
 @function
@@ -192,8 +192,8 @@ def delete(
     where = nft.place(table, chain, family)
     found = [int(position)] if position else nft.handles(ctx, where, rule)
     if not found:
-        return answer(False, f"Rule {rule} is not there: {describe_place(where)}")
-    return run_nft(ctx, where, "has it no more", "delete", "rule", *where.path, "handle", str(found[0]))
+        return answer(False, f"Rule {rule} does not exist: {describe_place(where)}")
+    return run_nft(ctx, where, "no longer has it", "delete", "rule", *where.path, "handle", str(found[0]))
 
 
 @function

@@ -58,7 +58,7 @@ def _todo(have: Extension | None, version: str | None, schema: str | None) -> li
 def create_extension(
     ctx: Context,
     name: str,
-    if_not_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
+    if_not_exists: bool | None = None,  # noqa: ARG001 - Salt's; this is always checked first
     schema: str | None = None,
     ext_version: str | None = None,
     from_version: str | None = None,  # noqa: ARG001 - Salt's; servers of today have no such thing
@@ -112,7 +112,7 @@ def _alter(ctx: Context, who: Login, name: str, todo: list[str], want: dict[str,
 def drop_extension(
     ctx: Context,
     name: str,
-    if_exists: bool | None = None,  # noqa: ARG001 - Salt's; it is always looked first
+    if_exists: bool | None = None,  # noqa: ARG001 - Salt's; this is always checked first
     restrict: bool | None = None,
     cascade: bool | None = None,
     user: str | None = None,

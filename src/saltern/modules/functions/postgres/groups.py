@@ -66,10 +66,7 @@ def group_create(
         rolepassword=rolepassword,
         groups=groups,
     )
-    if roles.get(ctx, who, want.name) is not None:
-        return False
-    roles.create(ctx, who, want)
-    return True
+    return roles.create_missing(ctx, who, want)
 
 
 @function
@@ -129,10 +126,7 @@ def group_update(
         rolepassword=rolepassword,
         groups=groups,
     )
-    if roles.get(ctx, who, want.name) is None:
-        return False
-    roles.alter(ctx, who, want)
-    return True
+    return roles.alter_existing(ctx, who, want)
 
 
 @function

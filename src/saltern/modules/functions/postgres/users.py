@@ -41,7 +41,7 @@ def user_create(
         createdb: whether it may create databases.
         createroles: whether it may create other users and groups.
         inherit: whether it has the privileges of its groups automatically.
-        login: may it log in?
+        login: whether it may log in.
         connlimit: the maximum number of its connections; -1 for no limit.
         encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
         superuser: whether it bypasses all permission checks.
@@ -72,10 +72,7 @@ def user_create(
         valid_until=valid_until,
         groups=groups,
     )
-    if roles.get(ctx, who, want.name) is not None:
-        return False
-    roles.create(ctx, who, want)
-    return True
+    return roles.create_missing(ctx, who, want)
 
 
 @function
@@ -112,7 +109,7 @@ def user_update(
         encrypted: how the password is stored: ``scram-sha-256``, ``md5``, or the server's default.
         superuser: whether it bypasses all permission checks.
         inherit: whether it has the privileges of its groups automatically.
-        login: may it log in?
+        login: whether it may log in.
         connlimit: the maximum number of its connections; -1 for no limit.
         replication: whether it may start a replication.
         rolepassword: its password, or the stored form.
@@ -141,10 +138,7 @@ def user_update(
         valid_until=valid_until,
         groups=groups,
     )
-    if roles.get(ctx, who, want.name) is None:
-        return False
-    roles.alter(ctx, who, want)
-    return True
+    return roles.alter_existing(ctx, who, want)
 
 
 @function

@@ -97,7 +97,7 @@ def _now(ctx: Context, utc_offset: str | None) -> datetime:
     try:
         return datetime.fromtimestamp(ctx.clock.now(), timezone(-offset if found[1] == "-" else offset))
     except ValueError:
-        raise Refused(f"utc_offset is less than a day, not {utc_offset!r}") from None
+        raise Refused(f"utc_offset must be less than a day, not {utc_offset!r}") from None
 
 
 @function

@@ -7,7 +7,7 @@ from typing import Any
 from saltern.modules.api.context import Context
 from saltern.modules.api.refused import Refused
 
-REDACTED = "XXX-REDACTED-XXX"  # Salt's word where a secret would be
+REDACTED = "XXX-REDACTED-XXX"  # Salt's placeholder for a secret
 SALT_SIGNS = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 OPENSSL_FORMS = {"1": "-1", "5": "-5", "6": "-6"}
 PREFIXES = {"md5": "$1$", "sha256": "$5$", "sha512": "$6$"}

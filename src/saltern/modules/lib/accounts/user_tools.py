@@ -129,7 +129,7 @@ def set_secrets(
     hashed = _hash(ctx, name, password, new=new)
     if hashed is not None:
         set_hash(ctx, name, hashed)
-    if hashed and have and hashed.strip("!") == have.passwd.strip("!"):  # a lock is no new password
+    if hashed and have and hashed.strip("!") == have.passwd.strip("!"):  # a lock is not a new password
         ages = {"date": have.date, **ages}
     argv = [part for key, value in ages.items() for part in (AGE_FLAGS[key], str(value))]
     if argv:

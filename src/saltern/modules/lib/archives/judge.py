@@ -66,7 +66,7 @@ class Judge:
     def hard_link(self, entry: Entry) -> str:
         target = normal(entry.target)
         if target.startswith("/") or ".." in target.split("/"):
-            return f"is a link that points outside, to {shorten(entry.target)}"
+            return f"is a link that leads outside, to {shorten(entry.target)}"
         if target not in self._files:
             return (
                 f"is a hard link to {shorten(entry.target)}, which is not a file that is unpacked before it"
@@ -82,10 +82,10 @@ def _bad_name(entry: Entry) -> str:
         return "has an absolute name"
     parts = name.split("/")
     if ".." in parts:
-        return "climbs out with '..'"
+        return "leads out of the directory with '..'"
     longest = max(len(os.fsencode(part)) for part in parts)
     if longest > LONGEST_PART or len(parts) > MOST_PARTS or len(os.fsencode(name)) >= LONGEST_PATH:
-        return "has a longer name than a file can have"
+        return "has a name that is longer than possible"
     return ""
 
 
@@ -99,9 +99,9 @@ def _special(_: Judge, entry: Entry) -> str:
 
 def _link(_: Judge, entry: Entry) -> str:
     if not entry.target or len(os.fsencode(entry.target)) >= LONGEST_PATH:
-        return "is a link to nothing, or a longer one than a link can be"
+        return "is a link with an empty target, or one that is longer than possible"
     if link_leads_out(entry.target, entry.name.count("/")):
-        return f"is a link that points outside, to {shorten(entry.target)}"
+        return f"is a link that leads outside, to {shorten(entry.target)}"
     return ""
 
 

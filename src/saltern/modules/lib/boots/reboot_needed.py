@@ -52,7 +52,7 @@ def _tool(ctx: Context) -> list[str]:
     said = (
         ran.code == 1 and "reboot is required" in ran.out.lower()
     )  # 1 is also the exit code of an error of dnf
-    return ["needs-restarting says so"] if said else []
+    return ["needs-restarting reports it"] if said else []
 
 
 def waiting_snapshot(_ctx: Context) -> list[str]:

@@ -12,7 +12,7 @@ FIX = "cancel it with `shutdown -c`, or set pending_shutdown: replace"
 def policy(word: str) -> str:
     """The policy. Raises ``Refused`` for an unknown one."""
     if word not in POLICIES:
-        raise Refused(f"pending_shutdown is one of {', '.join(POLICIES)}, not {word!r}")
+        raise Refused(f"pending_shutdown must be one of {', '.join(POLICIES)}, not {word!r}")
     return word
 
 

@@ -33,7 +33,7 @@ class Forms(Struct, frozen=True):
         said = rf"((?:{core}){rest})"
         return Forms(
             core,
-            compile_pattern(rf"^({indent}){said}$"),
+            compile_pattern(rf"^(?![ \t]*{re.escape(char)})({indent}){said}$"),
             compile_pattern(rf"^([ \t]*){re.escape(char)}([ \t]*{said})$"),
             compile_pattern(rf"^([ \t]*){said}$"),
         )

@@ -74,7 +74,7 @@ def _anchors(lines: list[str], order: Order) -> tuple[int | None, int | None]:
         raise Refused(said)
     for word, places in found.items():
         if len(places) > 1:
-            raise Refused(f"{word}: {len(places)} lines match {given[word]!r}; it must be one")
+            raise Refused(f"{word}: {len(places)} lines match {given[word]!r}; only one may match")
     first, last = (places[0] if places else None for places in found.values())
     return first, last
 
@@ -115,7 +115,7 @@ def _at_location(lines: list[str], order: Order) -> list[str]:
     if order.location not in ("start", "end"):
         raise Refused(f"no location is called {order.location!r}; use start or end")
     if order.location == "end" and lines:
-        above = "" if end_of(lines[-1]) else lines[-1]  # behind a line that is complete, a new one begins
+        above = "" if end_of(lines[-1]) else lines[-1]  # after a complete line, a new one begins
         return _put(lines, len(lines), order.like(above, _end_before(lines, len(lines))))
     eol = end_of(lines[0]) or "\n" if lines else "\n"  # nothing comes before: the indentation is its own
     return _put(lines, 0, [f"{text.rstrip()}{eol}" for text in order.content.rstrip().split("\n")])

@@ -32,6 +32,18 @@ def group_id(name: str) -> int | None:
         return int(name) if name.isdecimal() else None
 
 
+def main_group(user: str | None) -> str | None:
+    """The group that a user, by name or number, begins with; of a user that is not there (yet), none."""
+    import grp
+    import pwd
+
+    uid = user_id(user) if user else None
+    try:
+        return None if uid is None else grp.getgrgid(pwd.getpwuid(uid).pw_gid).gr_name
+    except KeyError:
+        return None
+
+
 def attributes_of(user: str | None, group: str | None, mode: str | None) -> Attributes:
     """The wanted attributes, as numbers. Raises ``Refused`` for a user or group that does not exist (yet)."""
     uid = user_id(user) if user else None

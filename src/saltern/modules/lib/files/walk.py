@@ -17,8 +17,11 @@ def below(
     link are entered only with ``follow``, and never twice on one path."""
     if depth is not None and level > depth:
         return
-    with os.scandir(root) as entries:
-        names = sorted(entry.name for entry in entries)
+    try:
+        with os.scandir(root) as entries:
+            names = sorted(entry.name for entry in entries)
+    except FileNotFoundError:
+        return  # removed meanwhile
     for name in names:
         path = f"{root.rstrip('/')}/{name}"
         found = files.look(path, follow=follow) or files.look(path)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
+from saltern.modules.api.programs import owner_for
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.diffs import NEW_FILE, difference
 from saltern.modules.lib.files.facts import facts
@@ -60,6 +61,8 @@ def place(ctx: Context, wanted: Wanted, content: bytes | None, same: Same | None
     path = wanted.path
     seen = files.see(path, follow=wanted.follow)
     _check_kind(path, seen, wanted.follow)
+    if seen is not None and seen.kind == "link" and content is None:
+        wanted = replace(wanted, mode=None)  # a link that stays has none
     notes: list[str] = []
     attributes = asked_attributes(ctx, wanted.user, wanted.group, wanted.mode, notes)
     changes = _content_changes(wanted, seen, content, same)
@@ -101,9 +104,11 @@ def _content_changes(
     if seen is None:
         show = wanted.new_file_diff and content
         return {"diff": difference(b"", content or b"", show=wanted.show_changes) if show else NEW_FILE}
+    if content is None:
+        return {}
     if seen.data is None:
         return {"diff": "Replace link with file"}
-    if content is None or content == seen.data or (same is not None and same(seen.data, content)):
+    if content == seen.data or (same is not None and same(seen.data, content)):
         return {}
     return {"diff": difference(seen.data, content, show=wanted.show_changes)}
 
@@ -112,14 +117,17 @@ def _act(
     ctx: Context, wanted: Wanted, seen: Seen | None, content: bytes | None, attributes: Attributes
 ) -> None:
     path = wanted.path
-    if wanted.makedirs:
+    check = _checker(ctx, wanted, content) if wanted.check_cmd and content is not None else None
+    if wanted.makedirs and not os.path.isdir(os.path.dirname(path)):
+        if check is not None:  # before anything is made
+            _check_apart(ctx, wanted, content or b"")
+            check = None
         make_parents(path, attributes, mode=wanted.mode, dir_mode=wanted.dir_mode)
     if content is None:
         files.set_attributes(path, attributes, follow=wanted.follow)
         return
     if seen is not None and seen.data is not None:
         back_up(ctx, path, seen, wanted.backup or ctx.settings.backup_mode)
-    check = _checker(ctx, wanted, content) if wanted.check_cmd else None
     files.write(path, content, attributes, follow=wanted.follow, suffix=wanted.tmp_ext, check=check)
 
 
@@ -157,12 +165,13 @@ def make_parents(
     )
 
 
+NO_BACKUP = frozenset({"", "false"})
 BACKUP_WORDS = frozenset({"minion", "master", "both", "true"})
 
 
 def back_up(ctx: Context, path: str, seen: Seen, backup: str) -> None:
     """Back up the old file: in the cache for Salt's keywords, beside it for a suffix such as ``.bak``."""
-    if not backup or seen.data is None:
+    if backup.lower() in NO_BACKUP or seen.data is None:
         return
     kept = _kept_at(ctx, path) if backup.lower() in BACKUP_WORDS else path + backup
     if backup.lower() in BACKUP_WORDS:
@@ -184,10 +193,15 @@ def _checker(ctx: Context, wanted: Wanted, content: bytes) -> Callable[[str], No
         if not wanted.tmp_dir:
             run_check(ctx, wanted.check_cmd, temporary)
             return
-        with private_file("check", content, where=wanted.tmp_dir, suffix=wanted.tmp_ext) as copy:
-            run_check(ctx, wanted.check_cmd, copy)
+        _check_apart(ctx, wanted, content)
 
     return check
+
+
+def _check_apart(ctx: Context, wanted: Wanted, content: bytes) -> None:
+    owner = owner_for(ctx, None)
+    with private_file("check", content, where=wanted.tmp_dir, suffix=wanted.tmp_ext, owner=owner) as copy:
+        run_check(ctx, wanted.check_cmd, copy)
 
 
 def run_check(ctx: Context, command: str, path: str) -> None:

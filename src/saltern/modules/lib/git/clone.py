@@ -11,7 +11,7 @@ from saltern.modules.api.programs import owner_for
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute
 from saltern.modules.lib.git.command import Git, shown_url
-from saltern.modules.lib.git.copy import commit_of, rehearsal
+from saltern.modules.lib.git.copy import commit_of, look, rehearsal
 from saltern.modules.lib.git.remote import WHOLE, Remote, Revision
 from saltern.system import files
 from saltern.system.foreign import foreign_directory, name_of
@@ -37,6 +37,21 @@ def target_path(target: str | None) -> str:
     if not target:
         raise Refused("'target' is missing; give the directory of the working copy")
     return absolute(target).rstrip("/") or "/"
+
+
+def clone_new(
+    git: Git, how: Clone, revision: Revision, sha: str, *, forced: bool
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Clone, or in test mode only say so: the changes and the data of the result."""
+    source = shown_url(how.url)
+    changes: dict[str, object] = {"new": f"{source} => {how.path}", "revision": {"old": None, "new": sha}}
+    if forced:
+        changes["forced clone"] = True
+    data: dict[str, object] = {"path": how.path, "revision": None, "branch": None, "url": source}
+    if not git.ctx.test:
+        clone(git, how, revision, sha)
+        data |= look(git, how.path, how.remote).facts()
+    return changes, data
 
 
 def names_in(path: str) -> list[str]:
@@ -125,6 +140,8 @@ def _clone(git: Git, how: Clone, revision: Revision | None, sha: str) -> None:
     if how.depth:
         words += ["--depth", str(how.depth)]
         words += ["--branch", revision.name] if revision.kind in ("branch", "tag") else []
+    elif revision.kind == "branch" and how.branch == revision.branch and not how.mirror:
+        words += ["--branch", how.branch]  # and no other branch
     git.out(*words, "--", how.url, how.path, what=f"cannot clone {shown_url(how.url)} to {how.path}")
     if how.bare or how.mirror:
         return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 from msgspec import Struct, field
 
 from saltern.language.mask import mask
 from saltern.modules.api.context import Context
+from saltern.modules.api.params import Unused
 from saltern.modules.api.programs import complaint, program
 from saltern.modules.api.refused import Refused
 from saltern.system.foreign import foreign_directory
@@ -18,6 +20,23 @@ from saltern.system.process import Ran
 # Arguments do not become part of these texts: git passes them to a shell, which reads the variables.
 CREDENTIALS = '!f() { printf "username=%s\\npassword=%s\\n" "$SALTERN_GIT_USER" "$SALTERN_GIT_SECRET"; }; f'
 SSH = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o IdentitiesOnly=yes"
+
+
+class LoginArguments(TypedDict, total=False):
+    """Who runs git for a state, and the login for the remote.
+
+    Args:
+        user: the user who runs git and owns the working copy.
+        identity: private key files for ssh. The remote's host key is accepted if it is new, and
+            refused if it differs from the known one.
+        https_user, https_pass: the login for https; it is not stored.
+    """
+
+    user: str | None
+    identity: object
+    https_user: str | None
+    https_pass: str | None
+    _: Unused
 
 
 class Login(Struct, frozen=True, kw_only=True):
@@ -100,6 +119,12 @@ class Git:
 
     def at(self, path: str, env: Mapping[str, str] | None = None) -> Git:
         return Git(self.ctx, path, user=self.user, login=self._login, env={**self._env, **(env or {})})
+
+
+def git_with(ctx: Context, given: LoginArguments) -> Git:
+    """Git as the user, and with the login, of these arguments."""
+    key = login(given.get("identity"), given.get("https_user"), given.get("https_pass"))
+    return Git(ctx, user=given.get("user"), login=key)
 
 
 def _environment(login: Login) -> dict[str, str]:

@@ -17,7 +17,7 @@ MAC = re.compile(r"[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}")
 
 def interface(name: str) -> str:
     if INTERFACE.fullmatch(name) is None or ".." in name:
-        raise Refused(f"no interface can be called {name!r}")
+        raise Refused(f"{name!r} cannot be the name of an interface")
     return name
 
 
@@ -42,7 +42,7 @@ def each(check: Check) -> Check:
 def one_of(*allowed: str) -> Check:
     def check(name: str, value: object) -> str:
         if str(value) not in allowed:
-            raise Refused(f"{name} cannot be {value!r}; it is one of {', '.join(allowed)}")
+            raise Refused(f"{name} cannot be {value!r}; it must be one of {', '.join(allowed)}")
         return str(value)
 
     return check

@@ -124,7 +124,7 @@ ETHTOOL: Mapping[str, Check] = {
 def lines(want: DesiredInterface, hardware: str) -> list[str]:
     """The lines for an interface. ``hardware`` is its current MAC address, if it exists."""
     if want.kind not in KINDS:
-        raise Refused(f"type cannot be {want.kind!r} with ifcfg files; it is one of {', '.join(KINDS)}")
+        raise Refused(f"type cannot be {want.kind!r} with ifcfg files; it must be one of {', '.join(KINDS)}")
     given = {name: value for name, value in want.settings.items() if value is not None and value != ""}
     if want.kind == "teamport" and "master" in given:
         given.setdefault("team_master", given.pop("master"))

@@ -129,7 +129,7 @@ BY_NAME = {option.name: option for option in OPTIONS}
 def lines(want: DesiredInterface) -> list[str]:
     """The stanzas of an interface. Raises ``Refused`` for impossible settings."""
     if want.kind not in KINDS:
-        raise Refused(f"type cannot be {want.kind!r} with ifupdown; it is one of {', '.join(KINDS)}")
+        raise Refused(f"type cannot be {want.kind!r} with ifupdown; it must be one of {', '.join(KINDS)}")
     needed = NEEDED.get(want.kind)
     if needed and not want.settings.get(needed):
         raise Refused(f"an interface of type {want.kind} needs {needed}")
@@ -140,7 +140,7 @@ def lines(want: DesiredInterface) -> list[str]:
         marks.append(f"allow-hotplug {want.name}\n")
     stanzas = [*_stanza(want, "inet"), *_stanza(want, "inet6")]
     if not stanzas:
-        raise Refused(f"nothing says how {want.name} gets its address; give proto, or ipaddr")
+        raise Refused(f"no setting says how {want.name} gets its address; give proto, or ipaddr")
     return [*marks, *stanzas]
 
 

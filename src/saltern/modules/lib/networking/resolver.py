@@ -15,7 +15,7 @@ def host_name(value: object) -> str:
     """A valid host name. Raises ``Refused`` for any other."""
     text = str(value)
     if HOST.fullmatch(text) is None or len(text) > LONGEST or "-." in text or text.endswith("-"):
-        raise Refused(f"no host can be called {text!r}; a name has letters, digits, - and dots")
+        raise Refused(f"{text!r} cannot be the name of a host; use letters, digits, - and dots")
     return text
 
 

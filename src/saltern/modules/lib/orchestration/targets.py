@@ -63,7 +63,7 @@ def compound(tgt: object, kind: str = "glob") -> str:
     """The equivalent compound target. Raises ``Refused``."""
     maker = KINDS.get(kind)
     if maker is None:
-        raise Refused(f"tgt_type cannot be {kind!r}; it is one of {', '.join(KINDS)}")
+        raise Refused(f"tgt_type cannot be {kind!r}; it must be one of {', '.join(KINDS)}")
     if kind == "glob" and isinstance(tgt, list | tuple):
         maker = _several  # Salt treats a list as a list of systems
     if tgt in ([], ()) or (isinstance(tgt, str) and not tgt.strip()):

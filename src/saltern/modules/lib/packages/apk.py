@@ -142,7 +142,7 @@ class NoHolds:
     def held_names(self) -> frozenset[str]:
         return frozenset()
 
-    def why_not(self) -> str:
+    def why_not(self, names: Sequence[str] = ()) -> str:  # noqa: ARG002
         return "apk cannot hold packages; give an exact version instead"
 
     def hold(self, names: Sequence[str], *, on: bool) -> None:  # noqa: ARG002

@@ -46,7 +46,7 @@ class Apt(Dpkg):
 
     def __init__(self, host: Host, clock: Clock) -> None:
         super().__init__(Tool(host, clock, QUIET))
-        self.holds: Holds = DpkgHolds(self.tool)
+        self.holds: Holds = DpkgHolds(self)
         self.contents: Contents = DpkgContents(self)
         self.groups: Groups = NoGroups(self.name)
 

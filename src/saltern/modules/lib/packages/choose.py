@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from saltern.system.host import Host
 
 CHOSEN, FRESH, PENDING = "packages.manager", "packages.fresh", "packages.pending"
+EXPECTED = "packages.expected"
 
 
 class Row(Struct, frozen=True):
@@ -92,3 +93,13 @@ def stale(ctx: Context) -> None:
 def pending(ctx: Context) -> bool:
     """True if this test run would have added a repository or updated lists that may have more packages."""
     return ctx.test and bool(ctx.run.context.get(PENDING))
+
+
+def expect(ctx: Context, names: Iterable[str]) -> None:
+    """Note packages that this test run would install."""
+    ctx.run.context[EXPECTED] = expected_names(ctx).union(names)
+
+
+def expected_names(ctx: Context) -> frozenset[str]:
+    """The packages that earlier states of this test run would install."""
+    return cast("frozenset[str]", ctx.run.context.get(EXPECTED, frozenset())) if ctx.test else frozenset()

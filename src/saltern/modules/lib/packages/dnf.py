@@ -127,7 +127,7 @@ class Versionlock:
     def held_names(self) -> frozenset[str]:
         return frozenset(name for name, _ in self._locks())
 
-    def why_not(self) -> str:
+    def why_not(self, names: Sequence[str] = ()) -> str:  # noqa: ARG002
         ran = self._tool.run([self._program, "-q", "versionlock", "list"])
         lacking = NO_COMMAND in ran.err + ran.out
         fix = f"{self._program} holds packages with a plugin; install {self._plugin} first"

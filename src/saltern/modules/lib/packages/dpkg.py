@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from saltern.modules.lib.packages.model import Item, Listing, collect_listing
-from saltern.modules.lib.packages.tool import Tool
+from saltern.modules.lib.packages.tool import Tool, why
 
 FIELDS = r"${Package}\t${Version}\t${Architecture}\t${db:Status-Status}\t${Provides}\n"
 SELECTED = r"${Package}\t${Architecture}\t${db:Status-Want}\t${db:Status-Status}\n"
@@ -75,21 +75,27 @@ class Dpkg:
 
 
 class DpkgHolds:
-    """Holds are selections of dpkg."""
+    """Holds are selections of dpkg: of packages that are installed, or known from a repository."""
 
-    def __init__(self, tool: Tool) -> None:
-        self._tool = tool
+    def __init__(self, database: Dpkg) -> None:
+        self._database = database
+        self._tool = database.tool
 
     def held_names(self) -> frozenset[str]:
-        return frozenset(self._tool.ask("apt-mark", "showhold").split())
+        # apt-mark would read the lists of all repositories for that.
+        return frozenset(selections(self._database, "*").get("hold", ()))
 
-    def why_not(self) -> str:
-        return ""
+    def why_not(self, names: Sequence[str] = ()) -> str:
+        known = {name for some in selections(self._database).values() for name in some} if names else ()
+        if not (left := [name for name in names if name not in known]):
+            return ""
+        argv = ("apt-mark", "--simulate", "hold", "--", *left)
+        ran = self._tool.run(argv)
+        return why(argv, ran) if ran.code else ""
 
     def hold(self, names: Sequence[str], *, on: bool) -> None:
-        # With dpkg, which also accepts names that are not installed.
-        word = "hold" if on else "install"
-        self._tool.ask("dpkg", "--set-selections", stdin="".join(f"{name} {word}\n" for name in names))
+        # dpkg passes over names that it does not know yet, and succeeds.
+        self._tool.ask("apt-mark", "hold" if on else "unhold", "--", *names)
 
 
 class DpkgContents:
@@ -115,10 +121,11 @@ class DpkgContents:
         return {row.pop("name"): {key: value for key, value in row.items() if value} for row in known}
 
 
-def selections(database: Dpkg) -> dict[str, list[str]]:
-    """The selections of dpkg: hold, install, deinstall, purge."""
+def selections(database: Dpkg, *patterns: str) -> dict[str, list[str]]:
+    """The selections of dpkg (hold, install …); without patterns, those of what is or was installed."""
     found: dict[str, list[str]] = {}
-    for line in database.tool.ask("dpkg-query", "-W", "-f", SELECTED).splitlines():
+    fine = (0, 1) if patterns else (0,)  # 1: no package matches, in a system without any
+    for line in database.tool.ask("dpkg-query", "-W", "-f", SELECTED, *patterns, fine=fine).splitlines():
         name, arch, want, _ = line.split("\t")
         found.setdefault(want, []).append(database.listing_name(name, arch))
     return found

@@ -124,8 +124,8 @@ class Holds(Protocol):
 
     def held_names(self) -> frozenset[str]: ...
 
-    def why_not(self) -> str:
-        """Why this manager cannot hold packages; empty if it can."""
+    def why_not(self, names: Sequence[str] = ()) -> str:
+        """Why this manager cannot hold packages, or not those of these names; empty if it can."""
         ...
 
     def hold(self, names: Sequence[str], *, on: bool) -> None: ...

@@ -23,7 +23,7 @@ class PacmanHolds:
     def held_names(self) -> frozenset[str]:
         return frozenset(self._tool.ask("pacman-conf", "IgnorePkg").split())
 
-    def why_not(self) -> str:
+    def why_not(self, names: Sequence[str] = ()) -> str:  # noqa: ARG002
         text = self._host.read(CONFIG) or ""
         return "" if OPTIONS.search(text) else f"{CONFIG} has no section [options], so nothing can be held"
 

@@ -120,7 +120,7 @@ class Locks:
         locks = _answer(self._tool, ["locks"]).iter("lock")
         return frozenset(lock.findtext("name", "") for lock in locks if lock.findtext("type") == "package")
 
-    def why_not(self) -> str:
+    def why_not(self, names: Sequence[str] = ()) -> str:  # noqa: ARG002
         return ""
 
     def hold(self, names: Sequence[str], *, on: bool) -> None:

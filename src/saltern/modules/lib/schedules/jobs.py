@@ -160,6 +160,8 @@ def _check_whole(name: str, made: Mapping[str, object], whens: Collection[str]) 
 
 
 def plain(kept: Mapping[str, object]) -> dict[str, object]:
-    """A stored job, without keys that a scheduler has added."""
+    """A stored job, without keys that a scheduler has added, and enabled unless it says otherwise."""
     known = {INTERNAL.get(key, key): value for key, value in kept.items()}
-    return {key: value for key, value in known.items() if not key.startswith("_")}
+    return {key: value for key, value in known.items() if not key.startswith("_")} | {
+        "enabled": known.get("enabled", True)
+    }

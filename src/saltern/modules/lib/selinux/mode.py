@@ -65,7 +65,7 @@ def switch(ctx: Context, wanted: str) -> None:
 def keep(ctx: Context, wanted: str) -> None:
     text = ctx.host.read(CONFIG)
     if text is None:
-        raise Refused(f"there is no {CONFIG}; install a policy of SELinux first")
+        raise Refused(f"{CONFIG} does not exist; install a policy of SELinux first")
     line = f"SELINUX={wanted.lower()}"
     changed = LINE.sub(line, text) if LINE.search(text) else f"{text}{line}\n"
     ctx.host.write(CONFIG, changed)

@@ -19,16 +19,17 @@ Nodes = dict[str, str]  # path → value; empty for a node without one
 FILES = "/files"
 SAVED = "/augeas/events/saved"
 MARK = "/augeas/here-begins-the-text"  # no node has this path
-# Salt's command → augtool's name, the number of arguments, and which of them are paths.
-COMMANDS: Mapping[str, tuple[str, int, tuple[int, ...]]] = {
-    "set": ("set", 2, (0,)),
-    "setm": ("setm", 3, (0,)),
-    "mv": ("mv", 2, (0, 1)),
-    "move": ("mv", 2, (0, 1)),
-    "ins": ("ins", 3, (2,)),
-    "insert": ("ins", 3, (2,)),
-    "rm": ("rm", 1, (0,)),
-    "remove": ("rm", 1, (0,)),
+TEXT = "/augeas/text"  # nodes of our own
+# Salt's command → augtool's name, the numbers of arguments, and which of them are paths.
+COMMANDS: Mapping[str, tuple[str, tuple[int, ...], tuple[int, ...]]] = {
+    "set": ("set", (1, 2), (0,)),  # without a value, a node that has none
+    "setm": ("setm", (2, 3), (0,)),
+    "mv": ("mv", (2,), (0, 1)),
+    "move": ("mv", (2,), (0, 1)),
+    "ins": ("ins", (3,), (2,)),
+    "insert": ("ins", (3,), (2,)),
+    "rm": ("rm", (1,), (0,)),
+    "remove": ("rm", (1,), (0,)),
 }
 NO_PREVIEW = "this augtool has no command 'preview': install Augeas 1.14 or newer"
 _SPECIAL = "\\][|/=()!,\"' \t\n"
@@ -51,12 +52,21 @@ def command(text: object, context: str = "") -> str:
         raise Refused(f"the command {str(text)!r} cannot be read: {problem}") from None
     if verb not in COMMANDS:
         raise Refused(f"no Augeas command is called {verb!r}; use one of {', '.join(COMMANDS)}")
-    name, number, paths = COMMANDS[verb]
-    if len(words) != number:
-        raise Refused(f"{str(text)!r}: {verb} takes {number} words, not {len(words)}")
+    name, numbers, paths = COMMANDS[verb]
+    if len(words) not in numbers:
+        allowed = " or ".join(map(str, numbers))
+        raise Refused(f"{str(text)!r}: {verb} takes {allowed} words, not {len(words)}")
     for place in paths if context else ():
-        words[place] = f"{context.rstrip('/')}/{words[place].lstrip('/')}".rstrip("/")
+        words[place] = _below(context.rstrip("/"), words[place], target=name == "mv" and place == 1)
     return " ".join([name, *map(quote, words)])
+
+
+def _below(context: str, path: str, *, target: bool) -> str:
+    """The path in the tree; one that begins with the context is whole, as is the target of a move."""
+    whole = path == context or path.startswith((f"{context}/", f"{context}["))
+    if whole or (target and path.startswith(f"{FILES}/")):
+        return path
+    return f"{context}/{path.lstrip('/')}".rstrip("/")
 
 
 def run(
@@ -139,8 +149,19 @@ class Edit:
 
     def _preview(self, path: str) -> str:
         """The text of a file; the output of the commands comes before the mark."""
+        if self._ctx.host.read(_place(path.removeprefix(FILES))) is None:
+            return self._preview_new(path)
         printed = self._run([*self._script, f"get {MARK}", f"preview {quote(path)}"])
         return printed.partition(f"{MARK} (o)\n")[2]
+
+    def _preview_new(self, path: str) -> str:
+        """The text of a file that would be made, which the command ``preview`` does not know."""
+        used = f"/augeas{path}/lens"
+        printed = self._run([*self._script, "set /augeas/save noop", "save", f"get {quote(used)}"])
+        lens = printed.rstrip("\n").rpartition(f"{used} = ")[2]
+        make = [f'set {TEXT}/old ""', f"retrieve {quote(lens)} {TEXT}/old {quote(path)} {TEXT}/new"]
+        printed = self._run([*self._script, *make, f"get {MARK}", f"get {TEXT}/new"])
+        return printed.partition(f"{MARK} (o)\n{TEXT}/new = ")[2].removesuffix("\n")
 
     def save(self) -> None:
         self.predict()  # augtool would save the changes before a failing command
@@ -152,5 +173,8 @@ class Edit:
 
 def text_of(ctx: Context, path: str) -> str:
     """The current content of a file, below augtool's root."""
-    root = os.environ.get("AUGEAS_ROOT", "")
-    return ctx.host.read(f"{root.rstrip('/')}{path}") or ""
+    return ctx.host.read(_place(path)) or ""
+
+
+def _place(path: str) -> str:
+    return f"{os.environ.get('AUGEAS_ROOT', '').rstrip('/')}{path}"

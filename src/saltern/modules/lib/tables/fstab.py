@@ -80,7 +80,7 @@ def _keys(wanted: Entry, match_on: Match) -> list[list[str]]:
     """The fields that are compared; the next list of them, if no entry has the same ones."""
     given = [match_on] if isinstance(match_on, str) else list(match_on)
     if unknown := [one for one in given if one not in MATCHES]:
-        raise Refused(f"match_on cannot be {unknown[0]!r}; it is one of {', '.join(MATCHES)}")
+        raise Refused(f"match_on cannot be {unknown[0]!r}; it must be one of {', '.join(MATCHES)}")
     if given != ["auto"]:
         return [given]
     if wanted.name in BY_DEVICE:

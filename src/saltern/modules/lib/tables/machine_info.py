@@ -22,7 +22,7 @@ def description(ctx: Context) -> str | None:
 def describe(ctx: Context, text: str) -> None:
     """Set the description; the rest of the file stays. An empty text removes it."""
     if "\0" in text or "\r" in text:
-        raise Refused(f"no machine can be described as {text!r}")
+        raise Refused(f"{text!r} cannot be the description of a machine")
     before = ctx.host.read(FILE) or ""
     rest = LINE.sub("", before)
     end = "" if not rest or rest.endswith("\n") else "\n"

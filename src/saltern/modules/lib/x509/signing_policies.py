@@ -22,8 +22,7 @@ def policy_of(
         )
     if not name:
         return {}
-    for place in (ctx.pillar, ctx.opts):
-        policies = place.get(KEY)
+    for policies in (ctx.pillar.get(KEY), ctx.opts.get(KEY)):
         if isinstance(policies, Mapping) and policies.get(str(name)):
             return short_words(_flat(policies[str(name)]))
     if missing_is_empty:

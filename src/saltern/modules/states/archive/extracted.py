@@ -93,7 +93,7 @@ def extracted(
             the program.
         force: replace a file where the archive has a directory, and the other way round.
         overwrite: unpack every time, over existing files.
-        clean: first remove the directories and files that are at the top of the archive.
+        clean: first remove the directories and files that have the names of those at the top of the archive.
         clean_parent: first remove everything in the directory.
         user, group: the owner of everything that is unpacked.
         if_missing: do nothing if this path exists.
@@ -103,7 +103,7 @@ def extracted(
         enforce_toplevel: False allows an archive with more than one directory, or files, at its top.
         enforce_ownership_on: change the owner only of this path in the directory.
         archive_format: ``tar``, ``zip``, ``rar`` or ``7z``, if the name of the source does not show it.
-        keep_source, keep: keep the download in the cache; the first one wins.
+        keep_source, keep: keep the download in the cache; ``keep_source`` takes precedence.
         use_etag: compare the cached copy with the server by its ETag; no hash is needed then.
         signature: the location of a file with a signature of the archive; nothing is unpacked unless it is
             valid and made by a key that ``gpg`` knows here.

@@ -38,7 +38,7 @@ def present(
 
     Args:
         name: the command.
-        user: whose crontab.
+        user: the user whose crontab is meant.
         minute, hour, daymonth, month, dayweek: when it runs, in crontab syntax; ``random`` chooses a value
             once and keeps it.
         comment: a comment above it.
@@ -60,7 +60,7 @@ def present(
     times = (minute, hour, daymonth, month, dayweek)
     known_as = one_line(str(identifier or command), "identifier")
     if special is not None and special not in SPECIALS:
-        raise Refused(f"special cannot be {special!r}; it is one of {', '.join(SPECIALS)}")
+        raise Refused(f"special cannot be {special!r}; it must be one of {', '.join(SPECIALS)}")
     for field, value in zip(FIELDS, times, strict=True):
         if not value or any(sign.isspace() for sign in value):
             raise Refused(f"{field} cannot be {value!r}")
@@ -137,7 +137,7 @@ def absent(
 
     Args:
         name: the command.
-        user: whose crontab; a user that does not exist has none.
+        user: the user whose crontab is meant; a user that does not exist has none.
         identifier: the name the job was given.
         special: remove it only if it runs at ``@daily`` or the like; the command identifies it then.
 

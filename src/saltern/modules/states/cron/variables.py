@@ -19,7 +19,7 @@ def env_present(ctx: Context, name: str, *, value: str | None = None, user: str 
     Args:
         name: the variable.
         value: its value; without one, the variable is empty.
-        user: whose crontab.
+        user: the user whose crontab is meant.
 
     Example:
         ```yaml
@@ -51,7 +51,7 @@ def env_absent(ctx: Context, name: str, *, user: str = "root") -> Result:
 
     Args:
         name: the variable.
-        user: whose crontab. A user who is gone has none.
+        user: the user whose crontab is meant. A user that no longer exists has none.
 
     Example:
         ```yaml

@@ -36,7 +36,7 @@ def file(
     Args:
         name: the file: ``salt://``, a path or a web address.
         source_hash, source_hash_name: the checksum of the file, as in ``file.managed``.
-        user: whose crontab.
+        user: the user whose crontab is meant.
         template: render the file first, with ``jinja`` or another engine.
         context, defaults: values for the template.
         **variables: with ``template``, further arguments are values for it, too.

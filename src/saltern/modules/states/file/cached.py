@@ -75,13 +75,13 @@ def _from_web(ctx: Context, address: str, how: sources.Fetch) -> Result:
     found = sources.find(ctx, address, how)
     if found.data == old:
         known = facts(ctx, path, files.look(path), old) | {"url": url}
-        return result_of(ctx, {}, f"{url} is kept at {path}", known)
+        return result_of(ctx, {}, f"{url} is cached at {path}", known)
     known = facts(ctx, path, files.look(path), found.data) | {"url": url}
     changes: dict[str, object] = (
         {"new": path} if old is None else {"hash": {"old": digest(old), "new": digest(found.data)}}
     )
     return result_of(
-        ctx, changes, Words(would=f"{url} would be fetched", done=f"{url} is kept at {path}"), known
+        ctx, changes, Words(would=f"{url} would be fetched", done=f"{url} is cached at {path}"), known
     )
 
 
@@ -102,7 +102,7 @@ def not_cached(ctx: Context, name: str) -> Result:
     path = sources.cache_path(ctx, name)
     found = files.look(path)
     if found is None:
-        return result_of(ctx, {}, f"nothing is kept of {mask(name)}", {"url": mask(name), "path": path})
+        return result_of(ctx, {}, f"{mask(name)} is not in the cache", {"url": mask(name), "path": path})
     if not ctx.test:
         web_cache.forget(ctx, name)
     return result_of(

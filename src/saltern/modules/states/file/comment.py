@@ -39,12 +39,12 @@ def comment(
     ctx.facts = {"path": name}
     forms = Forms.of(regex, char)
     words = Words(
-        "All matching lines are comments already",
+        "All matching lines are already comments",
         f"File {name} is set to be updated",
-        "The lines are comments now",
+        "The lines are now comments",
     )
     if ignore_missing:
-        words = Words("No line to make a comment of", words.would, words.done)
+        words = Words("No line to comment out", words.would, words.done)
     how = Edit(path=name, backup=backup_suffix(backup), words=words)
     return edit(
         ctx,
@@ -75,7 +75,7 @@ def uncomment(ctx: Context, name: str, *, regex: str, char: str = "#", backup: o
     words = Words(
         "No matching line is a comment",
         f"File {name} is set to be updated",
-        "The lines are no comments any more",
+        "The lines are no longer comments",
     )
     how = Edit(path=name, backup=backup_suffix(backup), words=words)
     change = forms.change(forms.commented, lambda hit: f"{hit[1]}{hit[2]}", forms.indented, False)

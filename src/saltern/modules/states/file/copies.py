@@ -15,7 +15,8 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute, facts
-from saltern.modules.lib.files.owners import asked_attributes, attribute_changes, attributes_of
+from saltern.modules.lib.files.owners import asked_attributes, attribute_changes, attributes_of, main_group
+from saltern.modules.lib.files.walk import below
 from saltern.modules.lib.files.write import make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import KEPT, Attributes
@@ -60,10 +61,10 @@ def copy(
         source: the absolute path of the file or directory to copy.
         force: overwrite an existing destination, if it differs.
         makedirs: create missing parent directories.
-        preserve: keep the mode and owner of the source.
+        preserve: keep the mode and owner of the source; ``user``, ``group`` and ``mode`` are ignored.
         user, group, mode: the owner and mode of the copy; the default group is that of the user.
             ``mode: keep`` uses the mode of the source.
-        dir_mode: the mode of created directories.
+        dir_mode: the mode of created directories; if not given, who may read the copy may enter them.
         owner: an alias of ``user``, as on other systems.
         subdir: if ``name`` is a directory, copy into it.
 
@@ -80,29 +81,19 @@ def copy(
     target = files.look(path, follow=True)
     if subdir and target is not None and files.kind_of(target) == "directory":
         path = os.path.join(path, os.path.basename(source.rstrip("/")))
+    user = None if preserve else user or owner
     move = Move(
         source=_source(source),
         path=path,
         force=force,
         makedirs=makedirs,
-        preserve=preserve or mode == "keep",
-        user=user or owner,
-        group=group or _own_group(user or owner),
-        mode=None if mode == "keep" else mode,
+        preserve=preserve,
+        user=user,
+        group=None if preserve else group or main_group(user),
+        mode=None if preserve or mode == "keep" else mode,
         dir_mode=dir_mode,
     )
     return _copy(ctx, move)
-
-
-def _own_group(user: str | None) -> str | None:
-    """The group that a user begins with; of a user that is not there (yet), none."""
-    import grp
-    import pwd
-
-    try:
-        return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name if user else None
-    except KeyError:
-        return None
 
 
 def _source(source: str) -> str:
@@ -117,7 +108,7 @@ def _copy(ctx: Context, move: Move) -> Result:
         raise Refused(f"nothing to copy: {move.source} does not exist")
     there = files.look(move.path)
     if there is not None and (not move.force or _equal(move, found)):
-        word = "is a copy already" if move.force else "is there and is left alone (force: False)"
+        word = "is already a copy" if move.force else "exists and is left unchanged (force: False)"
         return result_of(ctx, {}, f"{move.path} {word}", facts(ctx, move.path, there))
     attributes, notes = _asked_attributes(ctx, move, found)
     changes: dict[str, object] = {move.path: move.source}
@@ -147,20 +138,21 @@ def _asked_attributes(ctx: Context, move: Move, found: os.stat_result) -> tuple[
     given = asked_attributes(ctx, move.user, move.group, move.mode, notes)
     if not move.preserve:
         return given, notes
-    mode = stat.S_IMODE(found.st_mode) if given.mode is None else given.mode
-    uid = found.st_uid if given.uid is None else given.uid
-    gid = found.st_gid if given.gid is None else given.gid
-    return Attributes(mode, uid, gid), notes
+    return Attributes(stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid), notes
 
 
 def _copy_to_place(move: Move, found: os.stat_result, attributes: Attributes) -> None:
     if move.makedirs:
-        make_parents(move.path, attributes, mode=move.mode, dir_mode=move.dir_mode)
+        like = move.mode or f"{stat.S_IMODE(found.st_mode):o}"
+        make_parents(move.path, attributes, mode=like, dir_mode=move.dir_mode)
     if files.kind_of(found) == "directory":
         from shutil import copytree
 
         files.remove(move.path)
         copytree(move.source, files.settle(move.path, follow=False), symlinks=True)
+        own = Attributes(None, attributes.uid, attributes.gid)
+        for path, _ in below(move.path):
+            files.set_attributes(path, own, follow=False)
         files.set_attributes(move.path, attributes, follow=False)
         return
     there = files.look(move.path)
@@ -194,10 +186,10 @@ def rename(
     move = Move(source=_source(source), path=absolute(name), force=force, makedirs=makedirs)
     there = files.look(move.path)
     if files.look(move.source) is None:
-        comment = f"nothing is at {source}, so it counts as moved"
+        comment = f"{source} does not exist, so it counts as moved"
         return result_of(ctx, {}, comment, facts(ctx, move.path, there))
     if there is not None and not force:
-        comment = f"{move.path} is there and is left alone (force: False)"
+        comment = f"{move.path} exists and is left unchanged (force: False)"
         return result_of(ctx, {}, comment, facts(ctx, move.path, there))
     notes = parent_notes(ctx, move.path, move.makedirs)
     if not ctx.test:

@@ -212,14 +212,13 @@ def _todo(
         return
     if wanted.recurse:
         yield from _children(ctx, wanted, removed, notes)
-    here = files.look(wanted.path)
-    is_link = here is not None and files.kind_of(here) == "link"
-    if not wanted.children_only and (wanted.follow or not is_link):
-        different = attribute_changes(
-            found, attributes, user=wanted.user, group=wanted.group, mode=wanted.mode
-        )
-        if different:
-            yield wanted.path, attributes, different
+    if wanted.children_only:
+        return
+    here = found if wanted.follow else files.look(wanted.path) or found
+    mode = None if files.kind_of(here) == "link" else wanted.mode  # a link has an owner only
+    different = attribute_changes(here, attributes, user=wanted.user, group=wanted.group, mode=mode)
+    if different:
+        yield wanted.path, attributes, different
 
 
 def _children(ctx: Context, wanted: Directory, removed: set[str], notes: list[str]) -> Iterator[Todo]:
@@ -263,7 +262,7 @@ def _act(
         if "directory" in difference:
             files.make_directories(path, attributes)
         else:
-            files.set_attributes(path, attributes, follow=wanted.follow or path == wanted.path)
+            files.set_attributes(path, attributes, follow=wanted.follow)
     for path in removed:
         files.remove(path)
 

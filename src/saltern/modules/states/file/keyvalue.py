@@ -45,7 +45,7 @@ def keyvalue(
         key_values: several pairs, instead of ``key`` and ``value``.
         separator: the exact text between key and value.
         append_if_not_found, prepend_if_not_found: add a line for a missing key.
-        search_only: change nothing; succeed if all pairs are there already.
+        search_only: change nothing; succeed if all pairs exist already.
         show_changes: False leaves the difference out of the result.
         ignore_if_missing: succeed if the file is missing.
         count: the maximum number of lines per key; further ones are removed, with 0 all of them. -1 allows
@@ -102,7 +102,7 @@ def _search_result(result: Result) -> Result:
     if result.outcome is Outcome.OK:
         return result
     return Result(
-        outcome=Outcome.FAILED, comment="some of the pairs are not there (search_only)", data=result.data
+        outcome=Outcome.FAILED, comment="some of the pairs are missing (search_only)", data=result.data
     )
 
 
@@ -194,7 +194,7 @@ class EditOptions(Struct, frozen=True, kw_only=True):
     def _add_missing(self, lines: list[str], missing: list[str]) -> str:
         new = [f"{key}{self.separator}{self.pairs[key]}\n" for key in missing] if self.put else []
         if self.put == "prepend":
-            return "".join([*new, *lines])
+            return "".join([*reversed(new), *lines])  # one after the other at the top, as in Salt
         if new and lines and not lines[-1].endswith("\n"):
             lines = [*lines[:-1], f"{lines[-1]}\n"]
         return "".join([*lines, *new])

@@ -16,7 +16,7 @@ from saltern.modules.api.params import Ignored
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.names import names_of
-from saltern.modules.lib.files.owners import asked_attributes
+from saltern.modules.lib.files.owners import asked_attributes, main_group
 from saltern.modules.lib.files.write import beside, make_parents, parent_notes
 from saltern.system import files
 from saltern.system.files import Attributes
@@ -25,11 +25,11 @@ Mode = str
 
 
 class Link(Struct, frozen=True, kw_only=True):
-    """The specification of a link. ``word`` is its kind in comments."""
+    """The specification of a link."""
 
     path: str
     target: str
-    word: str
+    word: str  # its kind in comments
     force: bool = False
     backupname: str | None = None
     makedirs: bool = False
@@ -57,6 +57,7 @@ def symlink(
     mode: Mode | None = None,
     dir_mode: Mode | None = None,
     owner: str | None = None,
+    inherit_user_and_group: bool = False,
     **_: Ignored,
 ) -> Result:
     """Manage a symbolic link. An existing link is changed in one step.
@@ -68,7 +69,9 @@ def symlink(
         backupname: rename a file or directory at this path to this name instead; a bare name stays in the
             same directory.
         makedirs: create missing parent directories.
-        user, group: the owner of the link itself.
+        user, group: the owner of the link itself; if not given, the user who runs this, and the group of
+            the user.
+        inherit_user_and_group: an existing link keeps the owner that is not given.
         owner: an alias of ``user``, as on other systems.
         dir_mode, mode: the mode of created directories; a link has none.
 
@@ -79,6 +82,7 @@ def symlink(
             - target: /srv/app/releases
         ```
     """
+    user, group = _owner(ctx, name, user or owner, group, inherit=inherit_user_and_group)
     link = Link(
         path=name,
         target=target,
@@ -86,7 +90,7 @@ def symlink(
         force=force,
         backupname=backupname,
         makedirs=makedirs,
-        user=user or owner,
+        user=user,
         group=group,
         dir_mode=dir_mode or mode,
     )
@@ -146,6 +150,20 @@ def hardlink(
     return _link(ctx, link, _is_hardlink, _hard)
 
 
+def _owner(
+    ctx: Context, path: str, user: str | None, group: str | None, *, inherit: bool
+) -> tuple[str | None, str | None]:
+    """The user and group of a link. If none is given and we are not root, it belongs to us anyway."""
+    names = names_of(ctx)
+    found = files.look(path) if inherit else None
+    if found is not None and files.kind_of(found) == "link":
+        return user or names.user(found.st_uid), group or names.group(found.st_gid)
+    if user is None and os.geteuid() != 0:
+        return None, group
+    user = user or names.user(0)
+    return user, group or main_group(user)
+
+
 def _soft(target: str, name: str, directory: int) -> None:
     os.symlink(target, name, dir_fd=directory)
 
@@ -177,6 +195,8 @@ def _link(
     if found is not None and right(found, link):
         return _change_owner(ctx, link, found, attributes)
     changes: dict[str, object] = {"new": path}
+    if found is not None and os.path.realpath(os.path.join(os.path.dirname(path), link.target)) == path:
+        raise Refused(f"{path} cannot be a {link.word} to itself")
     if found is not None:
         changes |= _in_the_way(link, found)
     notes += parent_notes(ctx, path, link.makedirs)
@@ -207,7 +227,7 @@ def _change_owner(ctx: Context, link: Link, found: os.stat_result, attributes: A
     would = (
         f"{link.word.capitalize()} {link.path} is present, its owner would change from {before} to {after}"
     )
-    done = f"{link.word.capitalize()} {link.path} belongs to {after} now"
+    done = f"{link.word.capitalize()} {link.path} now belongs to {after}"
     return result_of(ctx, {"ownership": after}, Words(would=would, done=done), _facts(ctx, link, found))
 
 

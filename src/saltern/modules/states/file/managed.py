@@ -246,7 +246,8 @@ def _sameness(ordering: bool, whitespace: bool, comments: str | list[str] | None
     marks = tuple([comments] if isinstance(comments, str) else comments or ())
 
     def essence(content: bytes) -> list[str]:
-        lines = content.decode("utf-8", "surrogateescape").splitlines()
+        text = content.decode("utf-8", "surrogateescape")
+        lines = text.splitlines(keepends=ordering and not marks)  # a missing end of the last line counts
         if whitespace:
             lines = [line.strip() for line in lines if line.strip()]
         if marks:

@@ -12,6 +12,7 @@ from saltern.modules.api.declare import state
 from saltern.modules.api.refused import Refused
 from saltern.modules.lib.files.facts import absolute, facts
 from saltern.modules.lib.files.owners import attribute_changes, attributes_of
+from saltern.modules.lib.files.write import make_parents
 from saltern.system import files
 from saltern.system.files import Attributes
 
@@ -38,7 +39,7 @@ def mknod(
     """Create a pipe or a device file.
 
     Args:
-        name: the absolute path.
+        name: the absolute path; missing parent directories are created.
         ntype: ``p`` for a pipe, ``c`` for a character device, ``b`` for a block device.
         major, minor: the number of the device.
         user, group, mode: owner and mode.
@@ -89,6 +90,8 @@ def _check(path: str, found: os.stat_result, word: str, ntype: str, number: tupl
 
 
 def _make(path: str, new: bool, bits: int, device: int, attributes: Attributes) -> None:
+    if new:
+        make_parents(path, attributes)
     place = files.settle(path, follow=False)
     if new:
         os.mknod(place, 0o600 | bits, device)

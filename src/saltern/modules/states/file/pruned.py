@@ -41,10 +41,10 @@ def pruned(
 
 def _prune(ctx: Context, path: str, recurse: bool, ignore_errors: bool, older_than: float | None) -> Result:
     found = files.look(path)
-    if found is None:
-        return result_of(ctx, {}, f"Directory {path} is not present", facts(ctx, path, None))
-    if files.kind_of(found) != "directory":
-        raise Refused(f"{path} is not a directory, but a {files.kind_of(found)}")
+    if found is None or files.kind_of(found) not in ("directory", "link"):
+        return result_of(ctx, {}, f"Directory {path} is not present", facts(ctx, path, found))
+    if files.kind_of(found) == "link":
+        raise Refused(f"{path} is not a directory, but a link")
     deep = recurse or ignore_errors
     todo = prunable(path, recurse=deep, older_than=older_than, now=ctx.clock.now())
     if not ctx.test:

@@ -62,7 +62,7 @@ def retention_schedule(
     stay = kept_names(copies, counts)
     gone = sorted({one.name for one in copies} - stay, reverse=True)
     if not gone:
-        return result_of(ctx, {}, f"No backup in {path} is to be removed", facts(ctx, path, found))
+        return result_of(ctx, {}, f"No backups in {path} need to be removed", facts(ctx, path, found))
     if not ctx.test:
         for one in gone:
             files.remove(f"{path}/{one}")

@@ -91,8 +91,9 @@ def serialize(
         data = merge(existing, data)
         content = old if data == existing else None
     if content is None:
+        usual: dict[str, object] = {"allow_unicode": True} if encoding and kind.lower() == "yaml" else {}
         content = _serialize(
-            kind, form, data, _options(serializer_opts), encoding or "utf-8", encoding_errors
+            kind, form, data, usual | _options(serializer_opts), encoding or "utf-8", encoding_errors
         )
     wanted = Wanted(
         path=path,

@@ -63,7 +63,8 @@ def tidied(
         age_size_only: ``age`` or ``size``: check only this one.
         matches, exclude: regular expressions for names to remove, and for names to keep.
         full_path_match: match them against the whole path.
-        rmdirs: also remove empty directories.
+        rmdirs: also remove directories: those whose name matches, if nothing in them is younger or spared
+            by ``exclude``.
         rmlinks: also remove links.
         followlinks: go into directories that are links.
         time_comparison: ``atime``, ``mtime`` or ``ctime``.
@@ -116,32 +117,39 @@ def _bytes(size: object) -> int:
 
 
 def _old(ctx: Context, root: str, rules: TidyOptions, rmdirs: bool, follow: bool) -> Iterator[str]:
-    """The paths to remove, deepest first; a directory if all its contents are removed, too."""
+    """The paths to remove, deepest first; a directory with its contents, if all of them may go."""
     wanted = [compile_pattern(pattern) for pattern in rules.matches]
     spared = [compile_pattern(pattern) for pattern in rules.exclude]
     now = ctx.clock.now()
     going: set[str] = set()
-    for path, found in reversed(list(below(root, follow=follow))):
-        kind = files.kind_of(found)
+    kept: set[str] = set()  # directories in which something stays
+    for path, _ in reversed(list(below(root, follow=follow))):
+        found = files.look(path)  # of a link itself
+        if found is None:
+            continue  # removed meanwhile
+        directory = files.kind_of(found) == "directory"
         text = path if rules.full_path else os.path.basename(path)
-        if not any(pattern.match(text) for pattern in wanted) or any(
-            pattern.match(text) for pattern in spared
-        ):
-            continue
-        if (kind == "link" and not rules.links) or (kind == "directory" and not _empty(path, rmdirs, going)):
-            continue
-        if kind == "directory" or _matches(found, rules, now):
-            going.add(path)
-            yield path
+        stays = any(pattern.match(text) for pattern in spared) or not _may_go(found, rules, rmdirs, now)
+        if stays or (directory and path in kept):
+            kept.add(os.path.dirname(path))
+        elif any(pattern.match(text) for pattern in wanted):
+            inside = [one for one, _ in below(path)][::-1] if directory else []
+            new = [one for one in (*inside, path) if one not in going]
+            going.update(new)
+            yield from new
 
 
-def _empty(path: str, rmdirs: bool, going: set[str]) -> bool:
-    return rmdirs and not os.path.islink(path) and all(f"{path}/{name}" in going for name in os.listdir(path))
+def _may_go(found: os.stat_result, rules: TidyOptions, rmdirs: bool, now: float) -> bool:
+    allowed = {"link": rules.links, "directory": rmdirs}
+    return allowed.get(files.kind_of(found), True) and _matches(found, rules, now)
 
 
 def _matches(found: os.stat_result, rules: TidyOptions, now: float) -> bool:
-    old = now - float(getattr(found, rules.clock)) >= rules.age * DAY
-    large = found.st_size >= rules.size
+    plain = files.kind_of(found) != "directory" or rules.clock != "st_atime"
+    time = float(getattr(found, rules.clock if plain else "st_mtime"))  # to look into it is an access
+    old = now - time >= rules.age * DAY
+    size = found.st_size if files.kind_of(found) == "file" else 0
+    large = size >= rules.size
     if rules.only in ("age", "size"):
         return old if rules.only == "age" else large
     return (old and large) if rules.both else (old or large)

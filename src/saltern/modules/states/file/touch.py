@@ -25,7 +25,8 @@ def touch(
 
     Args:
         name: the absolute path.
-        atime, mtime: seconds since the epoch, or a date such as ``2024-05-01 12:00``.
+        atime, mtime: seconds since the epoch, or a date such as ``2024-05-01 12:00``; if only one is
+            given, the other is now.
         makedirs: create missing parent directories.
 
     Example:
@@ -39,7 +40,7 @@ def touch(
     times = _times(ctx, atime, mtime)
     found = files.look(path, follow=True)
     fixed = atime is not None or mtime is not None
-    if found is not None and fixed and _have(found, times):
+    if found is not None and fixed and _have(found, times, by_access=mtime is None):
         return result_of(ctx, {}, f"{path} has these times already", facts(ctx, path, found))
     notes = [] if found else parent_notes(ctx, path, makedirs)
     changes: dict[str, object] = {"touched" if found else "new": path}
@@ -55,12 +56,9 @@ def touch(
 
 
 def _times(ctx: Context, atime: object, mtime: object) -> tuple[float, float]:
-    """The access and modification time; one that is not given is the same as the other."""
-    given = atime if atime is not None else mtime
-    if given is None:
-        now = ctx.clock.now()
-        return now, now
-    return _seconds(given), _seconds(mtime if mtime is not None else given)
+    """The access and modification time; one that is not given is now."""
+    now = ctx.clock.now()
+    return now if atime is None else _seconds(atime), now if mtime is None else _seconds(mtime)
 
 
 def _seconds(value: object) -> float:
@@ -81,9 +79,10 @@ def _seconds(value: object) -> float:
         ) from None
 
 
-def _have(found: os.stat_result, times: tuple[float, float]) -> bool:
-    """True if the modification time is set; the access time is not compared, since every read changes it."""
-    return abs(found.st_mtime - times[1]) < 1e-3
+def _have(found: os.stat_result, times: tuple[float, float], *, by_access: bool) -> bool:
+    """True if the modification time is set; the access time, which every read changes, counts only alone."""
+    difference = found.st_atime - times[0] if by_access else found.st_mtime - times[1]
+    return abs(difference) < 1e-3
 
 
 def _touch(path: str, new: bool, makedirs: bool, times: tuple[float, float] | None) -> None:

@@ -54,15 +54,15 @@ def present(
     Args:
         name: the zone; created if it is missing.
         block_icmp: types of ICMP to block.
-        prune_block_icmp: block no others.
+        prune_block_icmp: remove all others.
         default: true makes it the default zone.
         masquerade: whether to masquerade; unchanged if not given.
         ports: ports to open, such as ``80/tcp`` or ``6000-6010/udp``.
-        prune_ports: open no others.
+        prune_ports: remove all others.
         port_fwd: ports to forward: ``22:2222:tcp``, or ``80:443:tcp:192.168.0.1`` to another address.
-        prune_port_fwd: forward no others.
+        prune_port_fwd: remove all others.
         services: services to allow.
-        prune_services: allow no others.
+        prune_services: remove all others.
         interfaces: interfaces of the zone.
         prune_interfaces: remove all others.
         sources: addresses, networks or ``ipset:…`` of the zone.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Unused
+from saltern.modules.api.groups import rest_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path
-from saltern.modules.lib.git.command import Git, lines, login, shown_url
+from saltern.modules.lib.git.command import Git, LoginArguments, git_with, lines, shown_url
 from saltern.modules.lib.git.copy import commit_of, is_repository, look
 from saltern.modules.lib.git.remote import ask, resolve
 
@@ -25,11 +27,7 @@ def cloned(
     *,
     target: str | None = None,
     branch: str | None = None,
-    user: str | None = None,
-    identity: object = None,
-    https_user: str | None = None,
-    https_pass: str | None = None,
-    **rest: Unused,
+    **access: Unpack[LoginArguments],
 ) -> Result:
     """Clone a repository if the target does not exist; never update it.
 
@@ -37,9 +35,6 @@ def cloned(
         name: the address of the remote repository.
         target: the directory of the working copy.
         branch: the branch to check out.
-        user: the user who runs git and owns the working copy.
-        identity: private key files for ssh.
-        https_user, https_pass: the login for https; it is not stored.
 
     Example:
         ```yaml
@@ -52,9 +47,11 @@ def cloned(
     ctx.facts = {"path": target or "", "url": shown_url(name)}
     ctx.foreseen = {"new": f"{shown_url(name)} => {target}"}
     path = target_path(target)
-    git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+    git = git_with(ctx, access)
     act = _here if is_repository(path) else _new
-    return act(ctx, git, name, path, branch or "", unused_warnings(rest, MEANINGLESS))
+    return act(
+        ctx, git, name, path, branch or "", unused_warnings(rest_of(access, LoginArguments), MEANINGLESS)
+    )
 
 
 def _new(ctx: Context, git: Git, url: str, path: str, branch: str, warnings: tuple[str, ...]) -> Result:

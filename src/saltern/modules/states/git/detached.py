@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Unused
+from saltern.modules.api.groups import rest_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.git.clone import (
     Clone,
     check_room,
-    clone,
+    clone_new,
     get_commit,
     target_path,
     update_submodules,
     whole,
 )
-from saltern.modules.lib.git.command import Git, login, shown_url
+from saltern.modules.lib.git.command import Git, LoginArguments, git_with, shown_url
 from saltern.modules.lib.git.copy import Copy, commit_of, is_repository, look, stale_submodules
 from saltern.modules.lib.git.remote import SHA, Remote, Revision, ask, resolve
 
@@ -36,16 +38,12 @@ def detached(
     rev: str,
     target: str | None = None,
     remote: str = "origin",
-    user: str | None = None,
     force_clone: bool = False,
     force_checkout: bool = False,
     fetch_remote: bool = True,
     hard_reset: bool = False,
     submodules: bool = False,
-    identity: object = None,
-    https_user: str | None = None,
-    https_pass: str | None = None,
-    **rest: Unused,
+    **access: Unpack[LoginArguments],
 ) -> Result:
     """Make sure that the HEAD of a working copy is detached at a revision.
 
@@ -54,14 +52,11 @@ def detached(
         rev: a commit, a tag, or a branch of the remote.
         target: the directory of the working copy.
         remote: the name of the remote in the working copy.
-        user: the user who runs git and owns the working copy.
         force_clone: remove the contents of the directory if it is not a repository.
         force_checkout: switch to the revision and lose local changes.
         fetch_remote: False does not contact the remote if the revision is available locally.
         hard_reset: always discard local changes.
         submodules: fetch and update submodules, too.
-        identity: private key files for ssh.
-        https_user, https_pass: the login for https; it is not stored.
 
     Example:
         ```yaml
@@ -74,9 +69,9 @@ def detached(
     ctx.facts = {"path": target or "", "url": shown_url(name)}
     ctx.foreseen = {"new": f"{shown_url(name)} => {target}"}
     path = target_path(target)
-    git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+    git = git_with(ctx, access)
     how = Clone(url=name, path=path, remote=remote, submodules=submodules, force=force_clone)
-    warnings = unused_warnings(rest, MEANINGLESS)
+    warnings = unused_warnings(rest_of(access, LoginArguments), MEANINGLESS)
     if not is_repository(path):
         return _new(ctx, git, how, rev, warnings)
     forces = (force_checkout, hard_reset)
@@ -88,14 +83,8 @@ def _new(ctx: Context, git: Git, how: Clone, rev: str, warnings: tuple[str, ...]
     found = ask(git, how.url)
     revision = resolve(found, rev, url=how.url)
     sha = whole(git, "", found, revision)
+    changes, data = clone_new(git, how, revision, sha, forced=forced)
     source = shown_url(how.url)
-    changes: dict[str, object] = {"new": f"{source} => {how.path}", "revision": {"old": None, "new": sha}}
-    if forced:
-        changes["forced clone"] = True
-    data: dict[str, object] = {"path": how.path, "revision": None, "branch": None, "url": source}
-    if not ctx.test:
-        clone(git, how, revision, sha)
-        data |= look(git, how.path, how.remote).facts()
     would, done = f"{source} would be cloned to {how.path}", f"{source} cloned to {how.path}"
     return result_of(ctx, changes, Words(would=would, done=done), data, warnings)
 
@@ -151,6 +140,8 @@ def _commit_of(git: Git, how: Clone, rev: str, *, fetch: bool) -> str:
     here = commit_of(git, how.path, rev) if not rev.startswith("-") else ""
     if here and (not fetch or SHA.fullmatch(rev)):
         return here
+    if not fetch and (known := commit_of(git, how.path, f"refs/remotes/{how.remote}/{rev}")):
+        return known
     if not fetch:
         raise Refused(f"the revision {rev!r} is not in {how.path}, and fetch_remote is False")
     found: Remote = ask(git, how.url)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from msgspec.structs import replace
 
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import Words, result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Unused
+from saltern.modules.api.groups import rest_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.unused_arguments import unused_warnings
-from saltern.modules.lib.git.clone import Clone, check_room, clone, target_path, whole
-from saltern.modules.lib.git.command import Git, login, shown_url
+from saltern.modules.lib.git.clone import Clone, check_room, clone_new, target_path, whole
+from saltern.modules.lib.git.command import Git, LoginArguments, git_with, shown_url
 from saltern.modules.lib.git.copy import is_repository, look
 from saltern.modules.lib.git.remote import Remote, Revision, ask, resolve
 from saltern.modules.lib.git.update_copy import DesiredCopy, bare_steps, do, do_bare, steps_for
@@ -29,7 +31,6 @@ def latest(
     target: str | None = None,
     rev: str = "HEAD",
     branch: str | None = None,
-    user: str | None = None,
     update_head: bool = True,
     force_checkout: bool = False,
     force_clone: bool = False,
@@ -42,12 +43,9 @@ def latest(
     fetch_tags: bool = True,
     sync_tags: bool = True,
     depth: int | None = None,
-    identity: object = None,
-    https_user: str | None = None,
-    https_pass: str | None = None,
     refspec_branch: str = "*",
     refspec_tag: str = "*",
-    **rest: Unused,
+    **access: Unpack[LoginArguments],
 ) -> Result:
     """Clone a repository, or update an existing working copy from its remote.
 
@@ -58,7 +56,6 @@ def latest(
         target: the directory of the working copy.
         rev: a branch, a tag or a commit of the remote; ``HEAD`` is its default branch.
         branch: the local branch to update; the current branch if not given.
-        user: the user who runs git and owns the working copy.
         update_head: False does not move the HEAD of an existing working copy.
         force_checkout: switch branches and lose local changes.
         force_clone: remove the contents of the directory if it is not a repository.
@@ -68,11 +65,9 @@ def latest(
         submodules: fetch and update submodules, too.
         bare, mirror: a repository without files; a mirror has all refs of the remote.
         remote: the name of the remote in the working copy.
-        fetch_tags: get all tags. sync_tags: remove local tags that the remote does not have.
+        fetch_tags: get all tags.
+        sync_tags: remove local tags that the remote does not have.
         depth: get only this many commits.
-        identity: private key files for ssh. The remote's host key is accepted if it is new, and
-            refused if it differs from the known one.
-        https_user, https_pass: the login for https; it is not stored.
         refspec_branch, refspec_tag: a pattern of the branches and tags to get.
 
     Example:
@@ -95,7 +90,7 @@ def latest(
         raise Refused("depth must be 1 or more")
     if (bare or mirror) and (branch or submodules):
         raise Refused("a bare repository has neither a local branch to choose nor submodules")
-    git = Git(ctx, user=user, login=login(identity, https_user, https_pass))
+    git = git_with(ctx, access)
     want = DesiredCopy(
         clone=Clone(
             url=name,
@@ -122,7 +117,7 @@ def latest(
     here = is_repository(where)
     revision = replace(revision, sha=whole(git, where if here else "", found, revision))
     act = _update if here else _clone
-    return act(ctx, git, want, found, revision, unused_warnings(rest, MEANINGLESS))
+    return act(ctx, git, want, found, revision, unused_warnings(rest_of(access, LoginArguments), MEANINGLESS))
 
 
 def _clone(
@@ -135,15 +130,8 @@ def _clone(
 ) -> Result:
     how = replace(want.clone, branch=want.branch or revision.branch or remote.head)
     forced = check_room(how.path, force=how.force)
+    changes, data = clone_new(git, how, revision, revision.sha, forced=forced)
     source = shown_url(how.url)
-    changes: dict[str, object] = {"new": f"{source} => {how.path}"}
-    changes["revision"] = {"old": None, "new": revision.sha}
-    if forced:
-        changes["forced clone"] = True
-    data: dict[str, object] = {"path": how.path, "revision": None, "branch": None, "url": source}
-    if not ctx.test:
-        clone(git, how, revision, revision.sha)
-        data |= look(git, how.path, how.remote).facts()
     would = f"Repository {source} would be cloned to {how.path}"
     done = f"{source} cloned to {how.path}"
     return result_of(ctx, changes, Words(would=would, done=done), data, warnings)

@@ -38,7 +38,8 @@ def present(
 
     Args:
         name: the directory of the repository.
-        force: remove the contents of the directory if it is not a repository.
+        force: remove the contents of the directory if it is not a repository. A repository of the other
+            kind (see ``bare``) is never removed.
         bare: False creates a repository with a working tree.
         template: a directory whose contents are copied into the new repository.
         separate_git_dir: the path of the repository itself, if not in the working tree.
@@ -58,6 +59,9 @@ def present(
     if bare and separate_git_dir:
         raise Refused("'separate_git_dir' needs 'bare: False'")
     there = is_repository(path)
+    if there and not separate_git_dir and _is_bare(path) is not bare:
+        kinds = ("with a working tree", "without a working tree (bare)")
+        raise Refused(f"Target '{path}' is a repository {kinds[not bare]} already; give bare: {not bare}")
     held = [] if there else names_in(path)
     if held and not force:
         raise Refused(f"Target '{path}' is not empty and not a repository; set 'force' to True to remove it")
@@ -68,7 +72,7 @@ def present(
         for one in held:
             files.remove(os.path.join(path, one))
         _init(Git(ctx, user=user), path, bare, template, separate_git_dir, shared)
-    data = {"path": path, "bare": _is_bare(ctx, path, user) if is_repository(path) else bare}
+    data = {"path": path, "bare": _is_bare(path) if is_repository(path) else bare}
     return result_of(
         ctx,
         changes,
@@ -97,5 +101,6 @@ def _init(
     git.out("init", "--quiet", *words, "--", path, what=what)
 
 
-def _is_bare(ctx: Context, path: str, user: str | None) -> bool:
-    return Git(ctx, path, user=user).maybe("rev-parse", "--is-bare-repository") == "true"
+def _is_bare(path: str) -> bool:
+    """True for a repository without a working tree. Git itself does not say it of one of another user."""
+    return not os.path.lexists(os.path.join(path, ".git"))

@@ -35,7 +35,7 @@ def chain_present(ctx: Context, name: str, *, table: str = "filter", family: str
         lambda: {} if name in iptables.read(ctx, where).policies else {"locale": name},
         lambda _: iptables.run(ctx, where, "-N", name),
         facts=lambda: _facts(ctx, where),
-        words=_words(f"iptables chain {name} in table {table} for {family}", "there already", "created"),
+        words=_words(f"iptables chain {name} in table {table} for {family}", "already present", "created"),
     )
 
 

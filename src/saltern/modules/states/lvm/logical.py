@@ -83,8 +83,8 @@ def lv_present(
         name: the name of the volume; with ``snapshot``, of the volume the snapshot is taken of.
         vgname: the volume group; for a thin volume ``group/pool``.
         size: its size, such as ``10G``; a bare number is in MiB. LVM rounds up to whole extents.
-        extents: its size in extents, or as a share such as ``100%FREE``. A share sets the size of a
-            new volume; an existing one keeps its size.
+        extents: its size in extents, or as a share such as ``100%FREE``. A share is used only when the volume
+            is created; an existing one keeps its size.
         snapshot: the name of a snapshot to take of ``name``.
         pv: the physical volume to take the space from.
         thinvolume: take space from the thin pool as it is needed.

@@ -59,7 +59,7 @@ def pv_present(
     checked_device(name)
     arguments("pvcreate", options)
     if not ctx.test and not os.path.exists(name):  # in test mode an earlier state may create it
-        raise Refused(f"there is no device {name}")
+        raise Refused(f"the device {name} does not exist")
     if not override and report.physical_volume(ctx, name) is not None:
         raise Refused(f"{name} is a physical volume already, and override is false")
     result = bring(

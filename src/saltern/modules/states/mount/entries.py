@@ -92,7 +92,7 @@ def _device_by(ctx: Context, device: str, mount_by: str | None) -> str:
     if mount_by in (None, "device"):
         return one_line(device, "the device")
     if mount_by not in BY:
-        raise Refused(f"mount_by cannot be {mount_by!r}; it is one of device, {', '.join(BY)}")
+        raise Refused(f"mount_by cannot be {mount_by!r}; it must be one of device, {', '.join(BY)}")
     tag = BY[str(mount_by)]
     value = tool(ctx, "blkid", "-s", tag, "-o", "value", "--", device).out.strip()
     if not value:

@@ -57,7 +57,7 @@ def chain_present(
         lambda: {} if nft.chain(ctx, where) else {"locale": name},
         lambda _: nft.run(ctx, "add", "chain", *where.path, *base),
         facts=lambda: facts(ctx, where),
-        words=_words(where, "there already", "created"),
+        words=_words(where, "already present", "created"),
     )
 
 

@@ -43,7 +43,7 @@ def append(
         chain: the chain.
         table: the table it is in.
         family: ``ipv4``, ``ipv6``, ``inet`` (both), ``arp``, ``bridge`` or ``netdev``.
-        save: true to save all tables in /etc/nftables (in a file in it, if it is a directory), or a path.
+        save: true to save all tables in /etc/nftables (in a file below it, if it is a directory), or a path.
         **options: the rule: ``jump`` (``accept``, ``drop``, a chain, or any statement), ``proto``, ``dport``,
             ``dports``, ``sport``, ``sports``, ``source``, ``destination``, ``if``, ``of``, ``connstate``,
             ``icmp-type``, ``icmpv6-type``, ``pkttype``, ``counter``, ``comment``, ``redirect-to``,

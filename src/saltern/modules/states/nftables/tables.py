@@ -32,7 +32,7 @@ def table_present(ctx: Context, /, name: str, *, family: str = "ipv4", **_: Igno
         lambda: {} if nft.has_table(ctx, where) else {"locale": name},
         lambda _: nft.run(ctx, "add", "table", *where.path),
         facts=lambda: _facts(ctx, where),
-        words=_words(name, family, "there already", "created"),
+        words=_words(name, family, "already present", "created"),
     )
 
 

@@ -75,7 +75,7 @@ def installed(
         editable: URLs or paths to install as editable.
         env_vars: more environment variables, ``{NAME: value}``.
         upgrade: install the newest version that fits.
-        force_reinstall: reinstall installed packages. ignore_installed: install without regard to them.
+        force_reinstall: reinstall installed packages. ignore_installed: install even if they are installed.
         no_deps: do not install dependencies.
         index_url, extra_index_url, find_links, no_index: where to find packages.
         pre_releases: accept prerelease versions.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Unused
+from saltern.modules.api.groups import rest_of
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.desired_packages import Wanted, read_wanted
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, change
 from saltern.modules.lib.packages.versions import fulfils
-from saltern.modules.states.pkg.words import MEANINGLESS, join_names
+from saltern.modules.states.pkg.words import MEANINGLESS, RepositoryArguments, how_from, join_names
 
 
 @state
@@ -23,14 +25,10 @@ def downloaded(
     *,
     version: str | None = None,
     pkgs: object = None,
-    fromrepo: str | None = None,
     ignore_epoch: bool | None = None,
     refresh: bool | None = None,
     cache_valid_time: float | None = None,
-    skip_verify: bool = False,
-    enablerepo: list[str] | None = None,
-    disablerepo: list[str] | None = None,
-    **rest: Unused,
+    **origin: Unpack[RepositoryArguments],
 ) -> Result:
     """Fetch packages into the package manager's cache, for a later installation.
 
@@ -38,12 +36,9 @@ def downloaded(
         name: the package; only a label if ``pkgs`` is given.
         version: the version to fetch; the newest if not given.
         pkgs: several packages: names, and ``{name: version}``.
-        fromrepo: the repository, or on Debian the release, to fetch from.
         ignore_epoch: compare versions without their epochs.
         refresh: update the package lists first; once per run if not given.
         cache_valid_time: seconds for which the package lists count as fresh.
-        skip_verify: also fetch unsigned packages.
-        enablerepo, disablerepo: repositories to enable or disable, for dnf and yum.
 
     Example:
         ```yaml
@@ -57,15 +52,13 @@ def downloaded(
     if refresh is not False:
         choose.refresh(ctx, valid_for=cache_valid_time, again=refresh is True)
     wants = read_wanted(name, pkgs, version, plain_name=manager.plain_name)
-    how = How(
-        fromrepo=fromrepo or "",
-        skip_verify=skip_verify,
-        enablerepo=tuple(enablerepo or ()),
-        disablerepo=tuple(disablerepo or ()),
-    )
+    how = how_from(origin)
     items = _items(manager, wants, how, ignore_epoch)
     return _fetch(
-        ctx, manager, Order("download", items, how), unused_warnings(rest, MEANINGLESS, ("version", "pkgs"))
+        ctx,
+        manager,
+        Order("download", items, how),
+        unused_warnings(rest_of(origin, RepositoryArguments), MEANINGLESS, ("version", "pkgs")),
     )
 
 
@@ -76,7 +69,8 @@ def _items(manager: Manager, wants: list[Wanted], how: How, ignore_epoch: bool |
         versions = offers[one.name].versions if one.name in offers else ()
         fitting = [each for each in versions if fulfils(each, one.must, manager.compare, ignore_epoch)]
         if not fitting:
-            raise PackageError(f"No version of {one.name} is {one.version or 'to be had'!r}")
+            wanted = f"is {one.version!r}" if one.version else "is available"
+            raise PackageError(f"No version of {one.name} {wanted}")
         best = fitting[0] if one.must else offers[one.name].candidate or fitting[0]
         found.append(Item(one.name, best))
     return tuple(found)

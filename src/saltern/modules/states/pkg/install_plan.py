@@ -226,6 +226,7 @@ def _foresee(job: Job, aim: Aim, before: Listing) -> Result:
     for order in _orders(job.terms, aim):
         changes |= job.manager.foresee(order)
     changes |= {name: change("", "installed") for name in aim.unknown}
+    choose.expect(job.ctx, changes)
     changes = with_holds(changes, aim.holds, job.terms.hold)
     return job.ok(changes, job.words.would.format(join_names(aim.names)), before)
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
+from msgspec.structs import replace
+
 from saltern.language.result import Result, ok
 from saltern.modules.api.context import Context
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import BadArgument, Unused
+from saltern.modules.api.groups import rest_of
+from saltern.modules.api.params import BadArgument
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages.choose import manager as manager_of
 from saltern.modules.lib.packages.choose import refresh
 from saltern.modules.lib.packages.desired_packages import LATEST, from_sources, read_wanted
-from saltern.modules.lib.packages.model import How, PackageError
+from saltern.modules.lib.packages.model import PackageError
 from saltern.modules.states.pkg.install_plan import Job, Terms, Wording, bring
-from saltern.modules.states.pkg.words import MEANINGLESS
+from saltern.modules.states.pkg.words import MEANINGLESS, RepositoryArguments, how_from
 
 INSTALLED = Wording(
     nothing="All specified packages are already installed",
@@ -35,8 +40,6 @@ def installed(
     *,
     version: str | None = None,
     refresh: bool | None = None,
-    fromrepo: str | None = None,
-    skip_verify: bool = False,
     pkgs: object = None,
     sources: object = None,
     allow_updates: bool = False,
@@ -49,9 +52,7 @@ def installed(
     only_upgrade: bool = False,
     cache_valid_time: float | None = None,
     force_conf_new: bool = False,
-    enablerepo: list[str] | None = None,
-    disablerepo: list[str] | None = None,
-    **rest: Unused,
+    **origin: Unpack[RepositoryArguments],
 ) -> Result:
     """Install packages in one transaction.
 
@@ -60,8 +61,6 @@ def installed(
         version: the version it must have: exact, with ``*``, ``>=1.2,<2``, or ``latest``.
         refresh: update the package lists first: True each time, False never; once per run, and
             only if something is missing, if not given.
-        fromrepo: the repository, or on Debian the release (``bookworm-backports``), to install from.
-        skip_verify: also install unsigned packages.
         pkgs: several packages: names, and ``{name: version}``.
         sources: package files to install: ``{name: path, salt:// or URL}``.
         allow_updates: also accept a newer version than ``version``.
@@ -74,7 +73,6 @@ def installed(
         only_upgrade: leave out packages that are not installed.
         cache_valid_time: seconds for which the package lists count as fresh.
         force_conf_new: install the new configuration files of the packages instead of keeping the old ones.
-        enablerepo, disablerepo: repositories to enable or disable, for dnf and yum.
 
     Example:
         ```yaml
@@ -96,15 +94,12 @@ def installed(
         if sources
         else read_wanted(name, pkgs, version, plain_name=plain_name)
     )
-    how = How(
-        fromrepo=fromrepo or "",
-        skip_verify=skip_verify,
+    how = replace(
+        how_from(origin),
         install_recommends=install_recommends,
         only_upgrade=only_upgrade,
         change_held=update_holds,
         new_config=force_conf_new,
-        enablerepo=tuple(enablerepo or ()),
-        disablerepo=tuple(disablerepo or ()),
     )
     terms = Terms(
         how=how,
@@ -116,7 +111,7 @@ def installed(
         ignore_epoch=ignore_epoch,
         reinstall=reinstall,
     )
-    notes = unused_warnings(rest, MEANINGLESS, KNOWN)
+    notes = unused_warnings(rest_of(origin, RepositoryArguments), MEANINGLESS, KNOWN)
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=INSTALLED, notes=notes))
 
 
@@ -127,8 +122,6 @@ def latest(
     name: str,
     *,
     refresh: bool | None = None,
-    fromrepo: str | None = None,
-    skip_verify: bool = False,
     pkgs: object = None,
     watch_flags: bool = True,
     normalize: bool = True,
@@ -137,17 +130,16 @@ def latest(
     only_upgrade: bool = False,
     cache_valid_time: float | None = None,
     force_conf_new: bool = False,
-    enablerepo: list[str] | None = None,
-    disablerepo: list[str] | None = None,
-    **rest: Unused,
+    **origin: Unpack[RepositoryArguments],
 ) -> Result:
     """Install the newest versions of packages, and keep them up to date.
 
     Args:
         name: the package; only a label if ``pkgs`` is given.
         pkgs: several packages, by name.
-        refresh, fromrepo, skip_verify, normalize, update_holds, install_recommends, only_upgrade,
-            cache_valid_time, force_conf_new, enablerepo, disablerepo: as for ``pkg.installed``.
+        refresh, normalize, update_holds, install_recommends, only_upgrade, force_conf_new: as for
+            ``pkg.installed``.
+        cache_valid_time: seconds for which the package lists count as fresh.
         watch_flags: accepted for compatibility with Salt.
 
     Example:
@@ -166,21 +158,18 @@ def latest(
     if versioned := [one.name for one in named if one.version]:
         raise BadArgument(f"pkg.latest takes no versions, but {', '.join(versioned)} has one")
     wants = [read_wanted(one.name, None, LATEST)[0] for one in named]
-    how = How(
-        fromrepo=fromrepo or "",
-        skip_verify=skip_verify,
+    how = replace(
+        how_from(origin),
         install_recommends=install_recommends,
         only_upgrade=only_upgrade,
         change_held=update_holds,
         new_config=force_conf_new,
-        enablerepo=tuple(enablerepo or ()),
-        disablerepo=tuple(disablerepo or ()),
     )
     terms = Terms(how=how, refresh=refresh, cache_valid_time=cache_valid_time, update_holds=update_holds)
     # Without fresh lists the newest version is only the newest known one.
     if refresh is None:
         _fresh(ctx, cache_valid_time)
-    notes = unused_warnings(rest, MEANINGLESS, KNOWN)
+    notes = unused_warnings(rest_of(origin, RepositoryArguments), MEANINGLESS, KNOWN)
     return bring(Job(ctx=ctx, manager=manager, wants=wants, terms=terms, words=UPGRADED, notes=notes))
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
+from msgspec.structs import replace
+
 from saltern.language.result import Result
 from saltern.modules.api.context import Context
 from saltern.modules.api.converge import result_of
 from saltern.modules.api.declare import state
-from saltern.modules.api.params import Unused
+from saltern.modules.api.groups import rest_of
 from saltern.modules.api.refused import Refused
 from saltern.modules.api.unused_arguments import unused_warnings
 from saltern.modules.lib.packages import choose
 from saltern.modules.lib.packages.desired_packages import read_wanted
 from saltern.modules.lib.packages.model import How, Item, Manager, Order, PackageError, difference
-from saltern.modules.states.pkg.words import MEANINGLESS
+from saltern.modules.states.pkg.words import MEANINGLESS, RepositoryArguments, how_from
 
 
 @state
@@ -23,27 +27,20 @@ def uptodate(
     *,
     refresh: bool = False,
     pkgs: object = None,
-    fromrepo: str | None = None,
     dist_upgrade: bool = False,
-    skip_verify: bool = False,
     force_conf_new: bool = False,
     cache_valid_time: float | None = None,
-    enablerepo: list[str] | None = None,
-    disablerepo: list[str] | None = None,
-    **rest: Unused,
+    **origin: Unpack[RepositoryArguments],
 ) -> Result:
     """Upgrade all installed packages for which the repositories have newer versions.
 
     Args:
-        name: only a label.
+        name: only a title.
         refresh: update the package lists first.
         pkgs: upgrade only these packages, if they are installed.
-        fromrepo: the repository, or on Debian the release, to upgrade from.
         dist_upgrade: the upgrade may add and remove packages, too (``apt-get dist-upgrade``).
-        skip_verify: also install unsigned packages.
         force_conf_new: install the new configuration files of the packages instead of keeping the old ones.
         cache_valid_time: seconds for which the package lists count as fresh.
-        enablerepo, disablerepo: repositories to enable or disable, for dnf and yum.
 
     Example:
         ```yaml
@@ -57,16 +54,15 @@ def uptodate(
     manager = choose.manager(ctx)
     if refresh:
         choose.refresh(ctx, valid_for=cache_valid_time, again=True)
-    how = How(
-        fromrepo=fromrepo or "",
+    how = replace(
+        how_from(origin),
         whole_system=dist_upgrade,
-        skip_verify=skip_verify,
         new_config=force_conf_new,
         only_upgrade=pkgs is not None,
-        enablerepo=tuple(enablerepo or ()),
-        disablerepo=tuple(disablerepo or ()),
     )
-    notes = unused_warnings(rest, MEANINGLESS, ("refresh", "pkgs", "fromrepo", "dist_upgrade"))
+    notes = unused_warnings(
+        rest_of(origin, RepositoryArguments), MEANINGLESS, ("refresh", "pkgs", "fromrepo", "dist_upgrade")
+    )
     return _upgrade(ctx, manager, _order(manager, pkgs, how), notes)
 
 

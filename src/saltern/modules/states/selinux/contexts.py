@@ -61,7 +61,7 @@ def fcontext_policy_present(
         differs,
         lambda changes: contexts.run(ctx, "modify" if changes["old"] else "add", want),
         facts=lambda: _facts(want, seen[-1]),
-        words=_words(name, "there already", "set"),
+        words=_words(name, "already present", "set"),
     )
 
 

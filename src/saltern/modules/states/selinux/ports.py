@@ -40,7 +40,7 @@ def port_policy_present(
     """
     which = ports.port(name, protocol, port)
 
-    seen: list[str | None] = []  # as it was looked at last: every look takes a moment
+    seen: list[str | None] = []  # as last read: each reading takes a moment
 
     def differs() -> Changes:
         now = ports.type_of(ctx, which)

@@ -110,7 +110,7 @@ def reboot(
         ```
     """
     if is_inside():
-        raise Refused("a snapshot cannot be rebooted: put the reboot after the transaction")
+        raise Refused("a snapshot cannot be rebooted: put the state system.reboot after the transaction")
     if timeout is not None:
         notice = timeout if in_seconds else timeout * 60
     want = RebootRequest(
@@ -168,7 +168,7 @@ def _after(ctx: Context, want: RebootRequest, crossing: Crossing) -> Result:
     comments = ["The machine was rebooted", *([instead] if instead else [])]
     again = has_rebooted({key: str(part) for key, part in crossing.now.items()}, _machine(ctx).identity())
     if again:
-        comments.append("It has booted once more since, and saltern did not ask for that")
+        comments.append("It has booted again since then, although saltern did not request it")
     problems = list(_problems(ctx, want, crossing, again=again))
     outcome = Outcome.FAILED if problems else Outcome.OK
     return Result(outcome=outcome, comment="\n".join([*comments, *problems]), changes=changes, data=data)
@@ -178,16 +178,16 @@ def _problems(ctx: Context, want: RebootRequest, crossing: Crossing, *, again: b
     yield from _rolled_back(crossing)
     patience = CHECKS if want.return_deadline is None else want.return_deadline
     for check in health.failing_checks(ctx, want.checks, patience):
-        yield f"not true {patience:g} seconds after the boot: {check}"
+        yield f"the check still fails {patience:g} seconds after the boot: {check}"
     before = _texts(crossing, "reasons")
     old = reboot_needed.old_kernel(ctx)
     for reason in want.reasons:
         if reason in before or reason in old:
-            yield f"still so after the boot: {reason}"
+            yield f"still true after the boot: {reason}"
     if want.stable and again:
-        yield f"not stable: it was to stay up for {want.stable:g} seconds"
+        yield f"not stable: the machine did not stay up for {want.stable:g} seconds"
     elif want.stable:
-        report_wait(f"{want.stable:g} seconds in which the machine has to stay up", want.stable)
+        report_wait(f"{want.stable:g} seconds for which the machine must stay up", want.stable)
         ctx.clock.sleep(want.stable)
     if want.failed_units:
         known = _texts(crossing, "failed_units")
@@ -198,7 +198,7 @@ def _rolled_back(crossing: Crossing) -> Iterator[str]:
     """A problem if the machine runs another snapshot than the one it was to boot."""
     expected, booted = str(crossing.ask.get("snapshot") or ""), snapshots_state()[0]
     if expected and booted and booted != expected:
-        yield f"the machine runs snapshot {booted}, and {expected} was to be booted: it was rolled back"
+        yield f"the machine runs snapshot {booted} instead of {expected}: it was rolled back"
 
 
 def _texts(crossing: Crossing, name: str) -> list[str]:

@@ -64,8 +64,9 @@ def crl_managed(
         days_valid: how many days the list is valid from now on; 100 if not given.
         digest: ``sha256``, ``sha384``, ``sha512`` …
         encoding: ``pem`` or ``der``.
-        extensions: ``authorityKeyIdentifier``, ``authorityInfoAccess``, ``cRLNumber`` (``auto`` counts by
-            itself), ``deltaCRLIndicator``, ``freshestCRL``, ``issuerAltName``, ``issuingDistributionPoint``.
+        extensions: ``authorityKeyIdentifier``, ``authorityInfoAccess``, ``cRLNumber`` (``auto`` counts
+            automatically), ``deltaCRLIndicator``, ``freshestCRL``, ``issuerAltName``,
+            ``issuingDistributionPoint``.
 
     Example:
         ```yaml

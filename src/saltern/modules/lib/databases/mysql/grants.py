@@ -180,7 +180,7 @@ def ssl_columns(given: object) -> dict[str, str]:
     for key in pairs:
         if key not in SSL_WORDS and key not in SSL_FIELDS:
             words = ", ".join((*SSL_WORDS, *SSL_FIELDS))
-            raise Refused(f"ssl_option cannot have {key!r}; it is one of {words}")
+            raise Refused(f"ssl_option cannot have {key!r}; it must be one of {words}")
     fields = {SSL_FIELDS[key]: str(value) for key, value in pairs.items() if key in SSL_FIELDS}
     if fields:
         return {"ssl_type": "SPECIFIED", **dict.fromkeys(SSL_FIELDS.values(), ""), **fields}

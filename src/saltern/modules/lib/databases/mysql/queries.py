@@ -63,9 +63,7 @@ def execute(ctx: Context, server: Connection, statements: str | bytes) -> QueryR
 
 def script(ctx: Context, source: str, saltenv: str | None = None) -> bytes:
     """The content of a file: a path, ``salt://``, or a URL."""
-    if addresses.is_web(source):
-        return addresses.download(source)
-    path = addresses.on_disk(ctx, source, saltenv)
-    if path is None:
+    found = addresses.content(ctx, source, saltenv)
+    if found is None:
         raise Refused(f"there is no file {source!r}")
-    return addresses.read(path)
+    return found

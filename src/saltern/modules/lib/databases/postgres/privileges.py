@@ -96,7 +96,9 @@ def read_wanted(
         raise Refused(f"privileges is missing; for a {kind} it is a list of ALL, {_offer(kind)}")
     for word in words:
         if word not in (EVERY, *KINDS[kind].privileges):
-            raise Refused(f"no privilege on a {kind} is called {word!r}; it is one of ALL, {_offer(kind)}")
+            raise Refused(
+                f"no privilege on a {kind} is called {word!r}; it must be one of ALL, {_offer(kind)}"
+            )
     return Wanted(
         role=check_name(role, "name"),
         object=object_name if kind == "function" else check_name(object_name, "object_name"),

@@ -105,6 +105,22 @@ def alter(ctx: Context, who: Login, want: DesiredRole) -> None:
     _apply(ctx, who, want, "ALTER ROLE")
 
 
+def create_missing(ctx: Context, who: Login, want: DesiredRole) -> bool:
+    """Create the role; False if there is one of that name."""
+    if get(ctx, who, want.name) is not None:
+        return False
+    create(ctx, who, want)
+    return True
+
+
+def alter_existing(ctx: Context, who: Login, want: DesiredRole) -> bool:
+    """Change the role; False if there is none of that name."""
+    if get(ctx, who, want.name) is None:
+        return False
+    alter(ctx, who, want)
+    return True
+
+
 def _apply(ctx: Context, who: Login, want: DesiredRole, verb: str) -> None:
     """Create or change the role and its groups in one transaction."""
     words = [PROPERTIES[key][0 if on else 1] for key, on in want.properties.items()]

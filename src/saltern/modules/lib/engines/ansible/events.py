@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from saltern.language.result import Outcome, SubResult
 from saltern.modules.lib.engines.drive import MARK
-from saltern.modules.lib.engines.lines import decode_line
+from saltern.modules.lib.engines.marked_lines import Listener
 from saltern.modules.lib.engines.steps import Steps
 
 STATE = "ansible"
@@ -32,29 +33,21 @@ NO_CHANGES = frozenset(
 MOST_SHOWN = 2000
 
 
-class Reader:
+class Reader(Listener):
     """Reads each line of stderr; the lines of the plugin become steps, all others are Ansible's messages."""
 
     def __init__(self, steps: Steps) -> None:
+        super().__init__({name: partial(handle, self) for name, handle in HANDLERS.items()})
         self._steps = steps
         self._running: dict[tuple[str, str], Event] = {}
-        self.heard = False  # the plugin has spoken
         self.hosts: dict[str, object] = {}  # the statistics
-        self.unread = 0
         self.errors: list[str] = []
 
     def read_line(self, line: str) -> None:
         if not line.startswith(MARK.decode()):
             self._own_words(line)
             return
-        event = decode_line(line[1:])
-        if not isinstance(event, dict):
-            self.unread += 1
-            return
-        self.heard = True
-        handle = HANDLERS.get(str(event.get("event")))
-        if handle is not None:
-            handle(self, event)
+        super().read_line(line)
 
     def _own_words(self, line: str) -> None:
         """Keep Ansible's last error, which may have several lines: why a playbook cannot be read."""

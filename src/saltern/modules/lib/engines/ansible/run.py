@@ -130,7 +130,7 @@ def _result(playbook: Playbook, steps: Steps, reader: Reader, ended: Ended) -> R
             codes=CODES,
             data=data,
             why=_why(steps, reader, ended),
-            warnings=(f"{reader.unread} events could not be read",) if reader.unread else (),
+            warnings=reader.warnings,
         ),
     )
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from saltern.language.texts import texts_in
+
 SENSITIVE = "(sensitive)"
 UNKNOWN = "(known after apply)"
 SHORTEST = 4  # the shortest secret to hide elsewhere, too: shorter texts occur everywhere
@@ -155,17 +157,10 @@ def _secrets(shown: Mapping[str, Any]) -> Iterator[str]:
 
 def _marked_texts(value: object, mask: object) -> Iterator[str]:
     if mask is True:
-        yield from _texts(value)
+        yield from (text for text in texts_in(value) if len(text) >= SHORTEST)
     elif isinstance(mask, Mapping) and isinstance(value, Mapping):
         for key, inner in mask.items():
             yield from _marked_texts(value.get(key), inner)
     elif isinstance(mask, list) and isinstance(value, list):
         for one, inner in zip(value, mask, strict=False):
             yield from _marked_texts(one, inner)
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str) and len(value) >= SHORTEST:
-        yield value
-    for inner in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
-        yield from _texts(inner)

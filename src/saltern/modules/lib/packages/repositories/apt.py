@@ -101,11 +101,7 @@ def describe_entry(path: str, entry: Entry) -> dict[str, object]:
     return {
         "file": path,
         "line": entry.line(),
-        "type": entry.type,
-        "uri": entry.uri,
-        "dist": entry.dist,
-        "comps": list(entry.comps),
-        "architectures": [arch for arch in dict(entry.options).get("arch", "").split(",") if arch],
+        **_fields(entry),
         "disabled": entry.disabled,
         "signedby": entry.signed_by,
     }
@@ -153,14 +149,20 @@ def _entry_changes(want: DesiredRepository, entry: Entry, found: Entry | None) -
 
 def _entry_facts(entry: Entry) -> dict[str, object]:
     return {
+        **_fields(entry),
+        "options": {key: value for key, value in entry.options if key != "arch"},
+        "disabled": entry.disabled,
+        "line": entry.line(),
+    }
+
+
+def _fields(entry: Entry) -> dict[str, object]:
+    return {
         "type": entry.type,
         "uri": entry.uri,
         "dist": entry.dist,
         "comps": list(entry.comps),
         "architectures": [one for one in dict(entry.options).get("arch", "").split(",") if one],
-        "options": {key: value for key, value in entry.options if key != "arch"},
-        "disabled": entry.disabled,
-        "line": entry.line(),
     }
 
 

@@ -91,7 +91,7 @@ def from_server(ctx: Context, ids: list[str], server: str) -> bytes:
     with private_directory("keys") as home:
         got = _gpg(ctx, "--homedir", home, "--keyserver", server, "--recv-keys", *ids)
         if got.code:
-            raise PackageError(f"{server} gave no key {', '.join(ids)}: {got.err.strip()[-300:]}")
+            raise PackageError(f"{server} returned no key {', '.join(ids)}: {got.err.strip()[-300:]}")
         armoured = _gpg(ctx, "--homedir", home, "--armor", "--export", *ids)
         _gpgconf(ctx, home)
     return check_key(armoured.out.encode(), server)

@@ -59,7 +59,7 @@ FIELDS = {
     "check-valid-until": "Check-Valid-Until",
 }
 OPTIONS = {field.lower(): option for option, field in FIELDS.items()}
-LINE = re.compile(r"(deb|deb-src)\s+(?:\[\s*([^\]]*?)\s*\]\s+)?(\S+:\S*)\s+(\S+)((?:\s+[^\s#]+)*)\s*(?:#.*)?")
+LINE = re.compile(r"(deb|deb-src)\s+(?:\[\s*([^\]]*?)\s*\]\s+)?(\S+:\S*)\s+(\S+)((?:\s+[^\s#]+)*)\s*(#.*)?")
 COMMENT = re.compile(r"\s*#+\s*(?=deb)")
 
 
@@ -78,6 +78,12 @@ def parse_line(text: str) -> Entry | None:
         options=tuple(sorted((key, value) for key, _, value in pairs)),
         disabled=bool(COMMENT.match(text)),
     )
+
+
+def _remark(text: str) -> str:
+    """The remark behind an entry, as it is put behind another one."""
+    match = LINE.fullmatch(COMMENT.sub("", text, count=1).strip())
+    return f" {match[6]}" if match and match[6] else ""
 
 
 def wanted_entry(name: str) -> Entry:
@@ -166,7 +172,7 @@ def with_entry(text: str, path: str, entry: Entry, old: Entry | None = None) -> 
     same = [at for at, line in enumerate(lines) if (one := parse_line(line)) and one.key == key]
     kept = [line for at, line in enumerate(lines) if at not in same[1:]]
     if same:
-        kept[same[0]] = entry.line()
+        kept[same[0]] = entry.line() + _remark(lines[same[0]])
     else:
         kept.append(entry.line())
     return "\n".join(kept) + "\n"
@@ -182,7 +188,8 @@ def _with_stanza(text: str, entry: Entry, key: tuple[str, str, str, str]) -> str
     kept = [part.strip("\n") for at, part in enumerate(parts) if at not in same[1:]]
     new = entry.stanza().strip("\n")
     if same:
-        kept[same[0]] = new
+        remarks = [line for line in parts[same[0]].splitlines() if line.startswith("#")]
+        kept[same[0]] = "\n".join([*remarks, new])
     else:
         kept.append(new)
     return "\n\n".join(kept) + "\n"

@@ -224,7 +224,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             self.disabled = True
 
 
-# The names of a result's parts have changed with ansible-core 2.19; the old ones are going to go.
+# The names of a result's parts have changed with ansible-core 2.19; the old ones will be removed.
 
 
 def _task(result: Any) -> Any:
