@@ -1,5 +1,5 @@
-"""Stop 9b. Modules written for Salt, unchanged: the user's own, and Salt's if it is installed beside us.
+"""Stop 9b. Runs modules written for Salt unchanged: the user's own, and those of an installed Salt.
 
-Takes Python files that expect injected names, gives what ``modules`` calls: state functions and
-execution functions. ``library.Library`` is the door; nothing but ``session`` knows that it exists.
+Takes Python files that expect injected names, and gives state functions and execution functions, which
+``modules`` calls. ``library.Library`` is the entry point; only ``session`` uses it.
 """

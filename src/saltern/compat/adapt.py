@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from saltern.compat.library import Library
     from saltern.language.nature_words import NatureWords
 
-# Not arguments: what ``Chunk.low`` adds to them.
+# Keys that ``Chunk.low`` adds to the arguments.
 LOW_NAMES = frozenset(
     {"name", "state", "__id__", "fun", "__env__", "__sls__", "order", "__sls_included_from__", "__agg__"}
 )
@@ -65,7 +65,7 @@ def present_as(library: Library, loaded: Loaded, kind: str) -> ModuleType:
 
 
 class _Beginning:
-    """``mod_init``: asked before the module's first state, again until it says that it is done."""
+    """``mod_init``: called before each state of the module until it returns true."""
 
     def __init__(self, library: Library, loaded: Loaded) -> None:
         self._library = library
@@ -165,8 +165,8 @@ def _watch(library: Library, loaded: Loaded, raw: Raw) -> SaltState:
 COMPANIONS: dict[str, Callable[[Library, Loaded, Raw], object]] = {
     "mod_watch": _watch,
     "mod_aggregate": _aggregate,
-    "mod_run_check": lambda _library, _loaded, raw: raw,  # the module asks onlyif and unless itself
+    "mod_run_check": lambda _library, _loaded, raw: raw,  # the module checks onlyif and unless itself
     "mod_run_check_cmd": lambda _library, _loaded, raw: raw,
-    "mod_init": lambda _library, _loaded, _raw: None,  # asked by ``_Beginning``
+    "mod_init": lambda _library, _loaded, _raw: None,  # called by ``_Beginning``
     "mod_beacon": lambda _library, _loaded, _raw: None,
 }

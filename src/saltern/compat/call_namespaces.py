@@ -1,8 +1,8 @@
 """``__salt__``, ``__states__`` and ``__utils__``: the functions that Salt-style code calls by name.
 
-Whose function it is follows the registry: the user's, then ours, then that of an installed Salt. A
-Salt-style function is handed out as it is. One of ours is wrapped: it is given the context of the call,
-and its problems become the exceptions that such code knows.
+The first of these that has the function provides it, as in the registry: the user's modules, ours, those of
+an installed Salt. A Salt-style function is returned unchanged. One of ours is wrapped: it gets the context of
+the call, and its problems become the exceptions that such code expects.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Missing(KeyError):
-    """A function that is not there; shown as the sentence it is."""
+    """A missing function; its text is the error message."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -114,7 +114,7 @@ class Functions(ByName):
                 yield f"{module}.{fun}"
 
     def _native(self, name: str, function: Function[..., Any]) -> Callable[..., Any]:
-        """Call our function; if it does not know an argument, call Salt's if it is installed."""
+        """Call our function; if it does not have an argument, call that of an installed Salt."""
         library = self._library
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -164,7 +164,7 @@ class States(ByName):
 
 
 class Utilities(ByName):
-    """``__utils__``: the user's ``_utils``, then Salt's, then the few that we have."""
+    """``__utils__``: the user's ``_utils``, then Salt's, then our few."""
 
     def find(self, name: str) -> Callable[..., Any] | None:
         module, _, fun = name.partition(".")
@@ -199,7 +199,7 @@ def _shim(module: str) -> ModuleType | None:
 def _copy_signature(
     call: Callable[..., Any], function: Function[..., Any] | StateFunction[Any]
 ) -> Callable[..., Any]:
-    """Has the signature and docstring of the function it calls, since modules inspect them."""
+    """Copy the signature and docstring of the called function, since modules inspect them."""
     from inspect import signature
 
     call.__name__ = function.name

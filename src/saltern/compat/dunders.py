@@ -1,7 +1,8 @@
-"""The names Salt injects into modules, one row each, as views onto the call that runs now.
+"""The names that Salt injects into modules, one row each, as views of the current call.
 
-A view is made once per module and looks its value up at every access: through a context variable, so
-two runs in one process do not see each other, and a module loaded once serves calls in test mode and not.
+A view is made once per module and looks up its value at every access, through a context variable: two runs in
+one process do not affect each other, and a module that is loaded once serves calls both in and outside of
+test mode.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Call:
-    """One call of the engine into Salt-style code, and everything that is called from there."""
+    """One call of the engine into Salt-style code, including all nested calls."""
 
     __slots__ = ("_opts", "ctx", "library")
 
@@ -27,7 +28,7 @@ class Call:
 
     @property
     def opts(self) -> dict[str, Any]:
-        """Its own dictionary: a module that changes ``__opts__`` changes it for this call only."""
+        """A dictionary of this call: a module that changes ``__opts__`` affects only this call."""
         if self._opts is None:
             from saltern.compat.options import options
 
@@ -63,7 +64,7 @@ LISTS: dict[str, Lookup] = {
     "__lowstate__": lambda call: [chunk.low() for chunk in call.ctx.run.chunks],
 }
 
-# Names that are plain values: put into the module's globals before each call from the engine.
+# Names that are plain values: set in the module's globals before each call from the engine.
 VALUES: dict[str, Lookup] = {
     "__env__": lambda call: call.ctx.env,
     "__user__": lambda call: str(call.ctx.opts.get("user", "")),
@@ -99,8 +100,9 @@ class ListView(Sequence[Any]):
 
 
 class ReadView(Mapping[str, Any]):
-    """One injected name, as far as it is read. Behaves as the mapping it stands for, methods and attributes
-    included."""
+    """A read-only view of one injected name. It behaves like the mapping that it stands for, including
+    methods and attributes.
+    """
 
     __slots__ = ("_library", "_lookup")
 
@@ -157,7 +159,7 @@ class ReadView(Mapping[str, Any]):
 
 
 class View(ReadView, MutableMapping[str, Any]):
-    """One injected name. What a module changes in it, it changes in the mapping it stands for."""
+    """A view of one injected name. Changes by a module are made in the mapping that it stands for."""
 
     __slots__ = ()
 

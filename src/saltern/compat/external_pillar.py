@@ -21,18 +21,18 @@ class Source(Struct, frozen=True):
 
 SOURCES: dict[str, Source] = {
     "cmd_json": Source(
-        "commands:cmd_json", "What a command prints, as JSON; `%s` is the name of the machine."
+        "commands:cmd_json", "The output of a command, as JSON; `%s` is the name of the machine."
     ),
-    "cmd_yaml": Source("commands:cmd_yaml", "What a command prints, as YAML."),
-    "cmd_yamlex": Source("commands:cmd_yaml", "The same; Salt's additions to YAML are not known."),
-    "file": Source("commands:file", "A file of YAML or JSON, by the name of the machine."),
-    "file_tree": Source("file_tree:file_tree", "Directories as mappings, files as values."),
+    "cmd_yaml": Source("commands:cmd_yaml", "The output of a command, as YAML."),
+    "cmd_yamlex": Source("commands:cmd_yaml", "The same; Salt's additions to YAML are not supported."),
+    "file": Source("commands:file", "A YAML or JSON file, by the name of the machine."),
+    "file_tree": Source("file_tree:file_tree", "Directories as mappings, and files as values."),
     "git": Source("git:git", "Pillar files of branches of git repositories.", "git"),
-    "http_json": Source("http:http_json", "What a server answers, as JSON."),
-    "http_yaml": Source("http:http_yaml", "What a server answers, as YAML."),
+    "http_json": Source("http:http_json", "The response of a web server, as JSON."),
+    "http_yaml": Source("http:http_yaml", "The response of a web server, as YAML."),
     "mysql": Source("databases:mysql", "Rows of MySQL or MariaDB.", "pymysql or mysqlclient"),
     "postgres": Source("databases:postgres", "Rows of PostgreSQL.", "psycopg"),
-    "sqlite3": Source("databases:sqlite3", "Rows of a database in a file."),
+    "sqlite3": Source("databases:sqlite3", "Rows of a database file."),
     "stack": Source("stack:stack", "PillarStack: YAML templates that a configuration lists, merged."),
     "vault": Source(
         "vault:vault", "A path of Vault's key-value store, version 1 or 2; its values are secret."
@@ -55,7 +55,7 @@ def external(name: str, given: object, asked: Asked) -> Mapping[object, object]:
     except PillarError:
         raise
     except Exception as problem:
-        raise _wrong(name, f"what it gave cannot be read ({type(problem).__name__})") from None
+        raise _wrong(name, f"its output cannot be read ({type(problem).__name__})") from None
     if found is None:
         return {}
     if not isinstance(found, Mapping):
@@ -70,5 +70,5 @@ def _reason(problem: Exception) -> str:
 def _wrong(name: str, why: str) -> PillarError:
     what = f"ext_pillar {name!r} failed: {why}"
     return PillarError(
-        Diagnostic(code="ext-pillar", what=what, fix="run the command, or look at the source, by hand")
+        Diagnostic(code="ext-pillar", what=what, fix="run the command or check the source by hand")
     )

@@ -1,4 +1,4 @@
-"""``_grains``: calls every function of the user's files; their results are grains."""
+"""``_grains``: calls every function in the user's files; their results are grains."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The ``import`` statement of Salt-style modules.
 
-Each module gets one of its own among its builtins, so nothing is put into ``sys.modules`` or
-``sys.path``: ``salt.…`` comes from an installed Salt or else from ``compat.shim``, and what Python
-does not find is looked for beside the module and among the ``_utils``, loaded anew for each run.
+Each module gets its own, among its builtins, so nothing is added to ``sys.modules`` or ``sys.path``:
+``salt.…`` comes from an installed Salt or else from ``compat.shim``. Modules that Python does not find are
+searched for beside the module and in the ``_utils``, and are loaded anew for each run.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Importer:
         package = os.path.join(directory, *parts)
         found = file_of(os.path.dirname(package), os.path.basename(package))
         if found is None:
-            raise ModuleNotFoundError(f"there is no module {name!r} beside {self._directory}", name=name)
+            raise ModuleNotFoundError(f"no module {name!r} exists beside {self._directory}", name=name)
         module = self._library.import_file(found)
         for wanted in fromlist:
             if not hasattr(module, wanted) and (inner := file_of(package, wanted)) is not None:
@@ -103,7 +103,7 @@ def import_shim(name: str, fromlist: Sequence[str]) -> ModuleType:
         if not (problem.name or "").startswith(SHIM):
             raise
         raise ModuleNotFoundError(
-            f"saltern brings no {name!r}; modules that need it work once Salt is installed beside saltern",
+            f"saltern does not include {name!r}; modules that need it work if Salt is installed as well",
             name=name,
         ) from None
     for wanted in fromlist:
@@ -111,5 +111,5 @@ def import_shim(name: str, fromlist: Sequence[str]) -> ModuleType:
             try:
                 import_module(f"{module.__name__}.{wanted}")
             except ModuleNotFoundError:
-                continue  # the statement itself complains
+                continue  # the statement itself raises
     return module if fromlist else import_module(SHIM)

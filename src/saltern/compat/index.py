@@ -1,8 +1,8 @@
 """Finds the files of a directory that may have a module name, by reading them as text.
 
-A module is known by the name of its file, by its ``__virtualname__``, or by what its ``__virtual__``
-returns. To load several hundred files to find out takes seconds; to read them takes a few
-milliseconds, and for the directories of an installed Salt the answer is kept in the cache.
+The name of a module is that of its file, its ``__virtualname__``, or the value that its ``__virtual__``
+returns. Loading several hundred files to find their names would take seconds; reading them takes a few
+milliseconds, and for the directories of an installed Salt the result is cached.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _QUOTED = re.compile(r"""["'](\w+)["']""")
 
 
 def index(directory: str, cache: str = "") -> Index:
-    """Name → files, those called so first. ``cache`` is a directory to keep the answer in, if any."""
+    """Name → files, those with this name first. ``cache`` is a directory for the result, if any."""
     if not cache:
         return _read(directory)
     kept = os.path.join(cache, f"salt-modules-{_mark(directory)}.json")
@@ -77,7 +77,7 @@ def _virtual_names(path: str) -> set[str]:
 
 
 def _mark(directory: str) -> str:
-    """Changes when a file comes or goes, as it does when Salt is upgraded."""
+    """A value that changes when a file is added or removed, as by an upgrade of Salt."""
     from hashlib import sha256
 
     seen = os.stat(directory)

@@ -12,10 +12,10 @@ from saltern.compat.places import KINDS
 
 
 class InstalledSalt:
-    """What modules need of an installed Salt; without one, what stands in for it."""
+    """The parts of an installed Salt that modules need; without one, their replacements."""
 
     def __init__(self, find: Callable[[], str]) -> None:
-        """``find`` gives the directory of the package ``salt``, or nothing."""
+        """``find`` returns the directory of the package ``salt``, or nothing."""
         self._find = find
 
     @cached_property
@@ -37,21 +37,21 @@ class InstalledSalt:
         return installed_defaults()
 
     def exception(self, name: str) -> type[Exception]:
-        """One of Salt's exceptions, as the modules of this run know it."""
+        """One of Salt's exceptions, as the modules of this run import it."""
         package = "salt.exceptions" if self.directory else "saltern.compat.shim.exceptions"
         found: type[Exception] = getattr(import_module(package), name)
         return found
 
     @cached_property
     def exceptions(self) -> tuple[type[Exception], ...]:
-        """The exceptions with which a module says in plain words that it cannot continue."""
+        """The exceptions with which a module reports, in a readable message, that it cannot continue."""
         from saltern.compat.call_namespaces import Missing
 
         return (self.exception("SaltException"), Missing)
 
 
 def installed_salt() -> str:
-    """The directory of the package ``salt``, or nothing. Nothing of it is imported."""
+    """The directory of the package ``salt``, or nothing. Imports nothing from it."""
     from importlib.util import find_spec
 
     try:
@@ -59,6 +59,6 @@ def installed_salt() -> str:
     except (ImportError, ValueError):
         return ""
     if spec is None or not spec.origin:
-        return ""  # also a directory that is only called so, such as /srv/salt seen from /srv
+        return ""  # also a directory that only has this name, such as /srv/salt seen from /srv
     directory = os.path.dirname(spec.origin)
     return directory if os.path.isdir(os.path.join(directory, "states")) else ""

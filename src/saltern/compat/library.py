@@ -1,8 +1,8 @@
 """All Salt-style modules of one run. Two libraries share nothing.
 
 ``own`` are the user's (``_states`` and the like in the roots, ``extension_modules``, ``module_dirs``);
-``installed`` are those of a Salt beside us, the last that are asked. Both are what a registry takes as
-``Provider``. ``bind`` comes once the run is built, as for ``Salt``.
+``installed`` are those of an installed Salt, which are searched last. Both are a ``Provider`` of a registry.
+``bind`` is called once the run is built, as for ``Salt``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Library:
         self._registry: Registry | None = None
         self._idle: Call | None = None
         self._imported: dict[str, ModuleType] = {}
-        self.modules: dict[str, ModuleType] = {}  # every one that is loaded, by the name it has in Python
+        self.modules: dict[str, ModuleType] = {}  # all loaded modules, by their names in Python
         self.own = Shelf(self, lambda kind: directories(settings, kind))
         self.installed = Shelf(
             self, self.salt.directories, provider="salt", cache=lambda: cache_directory(settings)
@@ -49,7 +49,7 @@ class Library:
         self.states: States = States(self)
         self.utilities: Utilities = Utilities(self)
         self.serializers: Serializers = Serializers(self)
-        self.running: dict[str, Any] = {}  # Salt's ``__running__``: what has answered so far
+        self.running: dict[str, Any] = {}  # Salt's ``__running__``: the results so far
 
     def bind(self, run: Run, registry: Registry) -> None:
         self._run = run
@@ -57,7 +57,7 @@ class Library:
 
     @property
     def registry(self) -> Registry:
-        assert self._registry is not None, "bind() comes first"
+        assert self._registry is not None, "call bind() first"
         return self._registry
 
     def hear(self, event: Event) -> None:
@@ -68,7 +68,7 @@ class Library:
             self.running[answer.chunk.tag] = {**to_salt(answer.result, answer.chunk.name), **more}
 
     def forget(self) -> None:
-        """Forget what was missing: a state may have installed it."""
+        """Forget which modules are missing: a state may have installed them."""
         for shelf in (self.own, self.installed):
             shelf.forget()
         for view in (self.functions, self.states, self.utilities):
@@ -77,12 +77,12 @@ class Library:
     # -- calls -----------------------------------------------------------------------------------
 
     def call(self) -> Call:
-        """The call that runs now; outside of any, one without a chunk."""
+        """The current call; outside of any, one without a chunk."""
         running = current.get()
         if running is not None and running.library is self:
             return running
         if self._idle is None:
-            assert self._run is not None, "bind() comes first"
+            assert self._run is not None, "call bind() first"
             self._idle = Call(Context(self._run, test=bool(self._settings.test)), self)
         return self._idle
 
@@ -105,7 +105,7 @@ class Library:
 
     @contextmanager
     def idle(self, module: ModuleType) -> Iterator[None]:
-        """Let the views see this library while a module is loaded and inspected."""
+        """Give the views access to this library while a module is loaded and inspected."""
         before = current.get()
         token = current.set(self.call())
         try:
@@ -125,18 +125,18 @@ class Library:
                 yield
 
     def show(self, module: ModuleType) -> None:
-        """To be found under its name, if a call is running."""
+        """Make a module importable under its name, if a call is running."""
         if current.get() is not None:
             sys.modules[module.__name__] = module
 
-    # -- what modules need of us -------------------------------------------------------------------
+    # -- for modules -------------------------------------------------------------------
 
     @cached_property
     def utility_directories(self) -> list[str]:
         return directories(self._settings, "utils")
 
     def import_file(self, path: str) -> ModuleType:
-        """A file that a module imports: loaded once in a run."""
+        """Load a file that a module imports, once per run."""
         if path not in self._imported:
             try:
                 run_file(self, path, "utils", known=self._imported)

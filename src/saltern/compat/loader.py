@@ -1,7 +1,7 @@
-"""Runs one Salt-style file and reads what it offers.
+"""Runs one Salt-style file and reads which functions it offers.
 
-The names of ``dunders`` are in its globals before the first line runs, and again afterwards: some files
-set ``__opts__ = {}`` for the sake of tests. Nothing of it stays in ``sys.modules``.
+The names of ``dunders`` are set in its globals before the first line runs, and again afterwards: some files
+set ``__opts__ = {}`` for tests. Nothing of it stays in ``sys.modules``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from saltern.compat.places import KINDS
 if TYPE_CHECKING:
     from saltern.compat.library import Library
 
-LOADED = "salt.loaded"  # what Salt's own decorators expect the name of a loaded module to begin with
+LOADED = "salt.loaded"  # the prefix that Salt's own decorators expect in the name of a loaded module
 Raw = Callable[..., Any]
 
 
 class Unavailable(Exception):
     """The module is not for this machine, or cannot be loaded; the text says why.
 
-    ``broken``: its code is wrong. ``refused``: it says itself that it is not meant for here.
+    ``broken``: its code is wrong. ``refused``: the module itself reports that it does not support this
+    machine.
     """
 
     def __init__(self, why: str, *, broken: bool = False, refused: bool = False) -> None:
@@ -48,7 +49,7 @@ class Loaded(Struct, frozen=True):
     names: tuple[str, ...]
     functions: dict[str, Raw]
     provider: str = ""
-    words: dict[str, Words] = {}  # what it declares of its functions
+    words: dict[str, Words] = {}  # its declarations about its functions
 
 
 def load(library: Library, path: str, kind: str, *, provider: str = "") -> Loaded:
@@ -72,9 +73,9 @@ def _read_natures(module: ModuleType, functions: dict[str, Raw], path: str) -> d
 def run(
     library: Library, path: str, kind: str, *, own: bool = True, known: dict[str, ModuleType] | None = None
 ) -> ModuleType:
-    """The module of a file, without asking it anything. Raises ``Unavailable``.
+    """The module of a file, without calling its ``__virtual__``. Raises ``Unavailable``.
 
-    It is put into ``known`` before its first line runs, for modules that import each other.
+    The module is added to ``known`` before its first line runs, for modules that import each other.
     """
     name = f"{LOADED}.{'ext' if own else 'int'}.{KINDS.get(kind, kind)}.{_stem(path)}"
     module = ModuleType(name)
@@ -96,9 +97,8 @@ def run(
         raise Unavailable(why_not, broken=not isinstance(problem, ImportError)) from None
     defaults = module.__dict__["__opts__"]
     module.__dict__.update(injected)
-    if (
-        isinstance(defaults, dict) and defaults
-    ):  # as Salt: options of a module itself, below the configured ones
+    # As in Salt: the module's own options, which the configured ones override.
+    if isinstance(defaults, dict) and defaults:
         module.__dict__["__opts__"] = View(library, lambda call: _with_defaults(call.opts, defaults))
     library.modules[name] = module
     return module
@@ -111,14 +111,14 @@ def _with_defaults(options: dict[str, Any], defaults: dict[str, Any]) -> dict[st
 
 
 def pour(library: Library) -> dict[str, Any]:
-    """The names that every module finds in its globals."""
+    """The names that every module expects in its globals."""
     views: dict[str, Any] = {name: View(library, lookup) for name, lookup in DUNDERS.items()}
     lists = {name: ListView(library, lookup) for name, lookup in LISTS.items()}
     return {**views, **lists, **{name: lookup(library.call()) for name, lookup in VALUES.items()}}
 
 
 def stand_in(library: Library, module: str, path: str) -> str:
-    """The name of a module for functions of ours, where Salt-style code looks for its globals."""
+    """The name of a module for our functions, in which Salt-style code looks for its globals."""
     name = f"{LOADED}.int.modules.{module}"
     if name not in library.modules:
         made = ModuleType(name)
@@ -134,7 +134,7 @@ def _stem(path: str) -> str:
 
 
 def _code(name: str, path: str, *, own: bool) -> Any:
-    """Compiled; Salt's own files have a cache beside them, the user's tree is left as it is."""
+    """The compiled code; it is cached beside Salt's own files, but never in the user's tree."""
     from importlib.machinery import SourceFileLoader
 
     if not own:
@@ -145,7 +145,9 @@ def _code(name: str, path: str, *, own: bool) -> Any:
 
 @contextmanager
 def name_modules(modules: dict[str, ModuleType]) -> Iterator[None]:
-    """Under their names while their code runs: dataclasses look for them there, and they for each other."""
+    """Register modules under their names while their code runs: dataclasses and other modules look for them
+    there.
+    """
     before = _named_now()
     sys.modules.update(modules)
     try:
@@ -172,7 +174,7 @@ def _initialise(library: Library, module: ModuleType, path: str) -> None:
 
 
 def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
-    """By ``__virtual__`` and ``__virtualname__``. Raises ``Unavailable`` when it refuses."""
+    """The names, by ``__virtual__`` and ``__virtualname__``. Raises ``Unavailable`` if the module refuses."""
     known = vars(module)
     ask = known.get("__virtual__")
     answer: Any = True
@@ -187,7 +189,7 @@ def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
         if isinstance(answer, tuple):
             answer, why = answer[0], str(answer[1]) if len(answer) > 1 else ""
     if not answer:
-        why_not = f"{module.__file__}: {why or 'it says that it is not for this machine'}"
+        why_not = f"{module.__file__}: {why or 'it reports that it does not support this machine'}"
         raise Unavailable(why_not, refused=not failed)
     usual = known.get("__virtualname__", answer if isinstance(answer, str) else stem)
     usual = usual if isinstance(usual, str) else stem
@@ -195,7 +197,7 @@ def _names(library: Library, module: ModuleType, stem: str) -> tuple[str, ...]:
 
 
 def _functions(module: ModuleType) -> Iterator[tuple[str, Raw]]:
-    """The functions that may be called: those of the file itself, under their aliases."""
+    """The functions that may be called: those of the file itself, by their aliases."""
     known = vars(module)
     aliases = known.get("__func_alias__", {})
     for name in known.get("__load__", known.get("__all__", sorted(known))):
@@ -207,7 +209,7 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, Raw]]:
 
 
 def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[str, Raw]:
-    """The functions without those whose ``depends`` is not met."""
+    """The functions without those whose ``depends`` is not fulfilled."""
     kept = {
         name: chosen for name, body in functions.items() if (chosen := _usable_function(body)) is not None
     }
@@ -223,7 +225,7 @@ def _with_dependencies(functions: dict[str, Raw], kind: str, stem: str) -> dict[
 
 
 def _usable_function(body: Raw) -> Raw | None:
-    """The function; or what it names to be called instead, where it names something."""
+    """The function; or the fallback function that it names."""
     for wanted in getattr(body, "__saltern_depends__", ()):
         if not wanted.met(getattr(body, "__globals__", {})):
             other: Raw | None = wanted.fallback
@@ -232,7 +234,7 @@ def _usable_function(body: Raw) -> Raw | None:
 
 
 def _teach_logging() -> None:
-    """Salt's loggers know two more levels, and modules use them."""
+    """Add the two further log levels of Salt, which modules use."""
     import logging
 
     if hasattr(logging.Logger, "trace"):

@@ -1,6 +1,6 @@
-"""What a Salt-style module is to the engine: what its ``__saltern__`` declares, over what Salt's habits say.
+"""The nature of a Salt-style module: its declarations in ``__saltern__``, which override Salt's conventions.
 
-``__saltern__ = {"*": {"repeat": "once"}, "gone": {"removes": True}}``: the words of ``@state``, for all of
+``__saltern__ = {"*": {"repeat": "once"}, "gone": {"removes": True}}`` has the words of ``@state``, for all of
 its functions and for one of them.
 """
 
@@ -18,7 +18,7 @@ from saltern.language.nature import TAKE_AWAY, Nature
 ALL = "*"
 DECLARATION = "__saltern__"
 Words = Mapping[str, Any]
-# Modules of Salt's by name. They declare nothing; so does a user's own that takes the place of one.
+# Salt's modules by name. They declare nothing, nor does a user's module that replaces one.
 OF_SALT: Mapping[str, Words] = {
     "cmd": {"repeat": "once", "runs_commands": True},
     "event": {"repeat": "once"},
@@ -41,12 +41,13 @@ def read_declaration(known: Mapping[str, Any], functions: Mapping[str, object]) 
     """``__saltern__`` of a module's globals. Raises ``BadDeclaration``."""
     given = known.get(DECLARATION, {})
     if not isinstance(given, Mapping):
-        raise BadDeclaration(f"{DECLARATION} is not a mapping of functions to words")
+        raise BadDeclaration(f"{DECLARATION} is not a mapping from functions to words")
     for name, words in given.items():
         if name != ALL and name not in functions:
             hint = did_you_mean(str(name), functions)
             raise BadDeclaration(
-                f"{DECLARATION} names {name!r}, which is no function here" + (f"; {hint}" if hint else "")
+                f"{DECLARATION} names {name!r}, which is not a function of the module"
+                + (f"; {hint}" if hint else "")
             )
         _check_words(name, words)
     return dict(given)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def options(ctx: Context, library: Library) -> dict[str, Any]:
-    """The options of the run, with what every minion of Salt has; ``test`` is that of the call."""
+    """The options of the run, with the defaults of a Salt minion; ``test`` is that of the call."""
     settings = ctx.settings
     cache = str(ctx.opts.get("cachedir") or cache_directory(settings))
     return {
@@ -35,12 +35,12 @@ def options(ctx: Context, library: Library) -> dict[str, Any]:
 
 
 def _without_empty(opts: dict[str, object]) -> dict[str, Any]:
-    """An option left empty is one that is not set, as far as Salt is concerned."""
+    """The options without empty ones: for Salt, an empty option is not set."""
     return {key: value for key, value in opts.items() if value != "" and key != "grains"}
 
 
 def installed_defaults() -> dict[str, Any]:
-    """What an installed Salt expects a minion to have configured; it reads some of it without asking."""
+    """The defaults of an installed Salt, some of which it reads without checking that they exist."""
     try:
         from salt.config import DEFAULT_MINION_OPTS  # type: ignore[import-not-found,unused-ignore]
     except Exception:
@@ -49,7 +49,7 @@ def installed_defaults() -> dict[str, Any]:
 
 
 def _thaw(value: Any) -> Any:
-    """Salt keeps its defaults in types of its own that cannot be changed, nor copied as what they are."""
+    """A plain copy: Salt has immutable types of its own for defaults."""
     if isinstance(value, Mapping):
         return {key: _thaw(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):

@@ -1,4 +1,4 @@
-"""``_pillar`` and the option ``ext_pillar``: pillar from elsewhere, laid over that of the files."""
+"""``_pillar`` and the option ``ext_pillar``: pillar from other sources, merged over that of the files."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def ext_pillar(
     merge_lists: bool = False,
     place: Callable[[int], Mark | None] = lambda _: None,
 ) -> dict[str, object]:
-    """``entries`` are the items of the option, ``{name: arguments}``; ``asked`` is for which machine;
-    ``place`` is where the configuration has an entry. Raises ``PillarError``."""
+    """``entries`` are the items of the option, ``{name: arguments}``; ``asked`` has the machine; ``place``
+    returns the position of an entry in the configuration. Raises ``PillarError``.
+    """
     for index, entry in enumerate(entries):
         try:
             more = _entry(library, entry, replace(asked, pillar=pillar))
@@ -57,7 +58,7 @@ def _ask_source(library: Library, name: str, given: object, asked: Asked) -> Map
     function = function or library.installed.member("pillar", f"{name}.ext_pillar")
     if not isinstance(function, SaltFunction):
         why = library.own.why("pillar", name) or library.installed.why("pillar", name)
-        raise _wrong(f"no ext_pillar is called {name!r}", why or "put it into _pillar in a file root")
+        raise _wrong(f"no ext_pillar is called {name!r}", why or "put it in _pillar of a file root")
     args: tuple[Any, ...] = (asked.id, asked.pillar)
     keywords: dict[str, Any] = {}
     if isinstance(given, Mapping):

@@ -1,7 +1,7 @@
-"""Finds the directories of Salt-style modules. Cheap to import: a run without any needs nothing else.
+"""Finds the directories of Salt-style modules. Cheap to import, for runs without such modules.
 
 A kind of module has its own directory: ``_states`` in the file roots, ``states`` (or ``_states``)
-below ``extension_modules`` and each of ``module_dirs``. The first file of a name wins.
+below ``extension_modules`` and each of ``module_dirs``. The first file with a name wins.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KINDS: dict[str, str] = {
 
 
 def directories(settings: Settings, kind: str) -> list[str]:
-    """The directories with modules of a kind, strongest first."""
+    """The directories with modules of a kind, in order of precedence."""
     folder = KINDS[kind]
     candidates = [os.path.join(root, f"_{folder}") for root in _roots(settings)]
     for place in (settings.extension_modules, *settings.module_dirs):
@@ -38,7 +38,7 @@ def directories(settings: Settings, kind: str) -> list[str]:
 
 
 def present(settings: Settings) -> frozenset[str]:
-    """The kinds for which there is any directory."""
+    """The kinds that have a directory."""
     return frozenset(kind for kind in KINDS if directories(settings, kind))
 
 

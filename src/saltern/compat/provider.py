@@ -1,4 +1,4 @@
-"""A shelf of modules: directories of one origin, asked by kind and name, as the registry does."""
+"""The modules in the directories of one origin, which the registry looks up by kind and name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Shelf:
-    """``directories`` of a kind, strongest first; ``provider`` is named with every result, if set."""
+    """``directories`` of a kind, in order of precedence; ``provider`` is part of every result, if set."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Shelf:
     def module(self, kind: str, name: str) -> ModuleType | None:
         key = (kind, name)
         if key not in self._modules:
-            self._modules[key] = None  # a module that asks for itself while it is loaded finds nothing
+            self._modules[key] = None  # a module that looks itself up while it is loaded finds nothing
             self._modules[key] = self._first_module(kind, name)
         return self._modules[key]
 
@@ -61,12 +61,12 @@ class Shelf:
         return [one for one in every if isinstance(one, Loaded)]
 
     def unusable(self, kind: str) -> list[str]:
-        """Why files of a kind that were asked for could not be loaded; one that refused is left out."""
+        """Why requested files of a kind could not be loaded; those that refused are left out."""
         every = [one for (other, _), one in self._files.items() if other == kind]
         return [str(one) for one in every if isinstance(one, Unavailable) and not one.refused]
 
     def forget(self) -> None:
-        """Forget refusals, since what was missing may be installed now; loaded modules stay."""
+        """Forget refusals, since a missing dependency may be installed now; loaded modules stay."""
         self._indexes.clear()
         self._reasons.clear()
         self._modules = {key: module for key, module in self._modules.items() if module is not None}
@@ -99,7 +99,7 @@ class Shelf:
         return one
 
     def _candidates(self, kind: str, name: str) -> list[str]:
-        """Those the configuration prefers (``providers: {pkg: aptpkg}``) come first."""
+        """The candidates, those that the configuration prefers (``providers: {pkg: aptpkg}``) first."""
         found = self._index(kind).get(name, [])
         preferred = self._library.preferred_provider(name)
         if kind != "functions" or not preferred:

@@ -15,8 +15,8 @@ Renderer = Callable[..., object]
 
 
 def renderer(library: Library, name: str) -> Renderer | None:
-    """``render(text, env=…, sls=…, path=…, argline=…, values=…, renderers=…)`` gives text or data; None: no
-    such one. ``renderers`` are those that it may use in turn.
+    """``render(text, env=…, sls=…, path=…, argline=…, values=…, renderers=…)`` returns text or data; None if
+    there is no such renderer. ``renderers`` are those that it may use itself.
     """
     own = library.own.member("renderers", f"{name}.render")
     found = own or library.installed.member("renderers", f"{name}.render")
@@ -36,13 +36,14 @@ def renderer(library: Library, name: str) -> Renderer | None:
     ) -> object:
         more: dict[str, Any] = {"tmplpath": path, "renderers": renderers or {}}
         if own is not None:
-            more["context"] = dict(values or {})  # Salt's are given none, and make their own
+            more["context"] = dict(values or {})  # Salt's renderers get none, and make their own
         if argline:
             more["argline"] = argline
         known = function.schema
         if known is not None and not known.open:
             more = {key: value for key, value in more.items() if key in known.params}
-        given = StringIO(text) if own is None and isinstance(text, str) else text  # as Salt's expect it
+        # Salt's renderers expect a file.
+        given = StringIO(text) if own is None and isinstance(text, str) else text
         made = function.body(library.call().ctx, given, env, sls, **more)
         return made.read() if hasattr(made, "read") else made
 

@@ -1,7 +1,7 @@
 """Converts between Salt's return dictionary and ``Result``: foreign returns are read only here.
 
-Salt ends the run, or invents a result, when a module returns too little. Here it is a failed result
-that says what is wrong with the return.
+If a module returns too little, Salt ends the run or invents a result; here the result is a failure that
+describes the problem.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ READ = frozenset({*NEEDED, "warnings", "skip_watch", "sub_state_run", "data"})
 
 
 class BadReturn(Exception):
-    """What is wrong with a return; the text is for the user."""
+    """A return is malformed; the text is for the user."""
 
 
 def to_result(returned: object, function: str, *, provider: str = "") -> Result:
@@ -39,12 +39,12 @@ def to_result(returned: object, function: str, *, provider: str = "") -> Result:
     except BadReturn as problem:
         changes = returned.get("changes") if isinstance(returned, Mapping) else None
         kept = _mapping(changes) if isinstance(changes, Mapping) else {}
-        comment = f"{function} gave a malformed return: {problem}"
+        comment = f"{function} returned a malformed result: {problem}"
         return Result(outcome=Outcome.FAILED, comment=comment, changes=kept, extra=extra)
 
 
 def to_salt(result: Result, name: str) -> dict[str, object]:
-    """The dictionary a Salt-style caller expects of a state."""
+    """The dictionary that a Salt-style caller expects from a state."""
     given: dict[str, object] = {
         "name": name,
         "result": result.outcome.value,
@@ -63,7 +63,7 @@ def to_salt(result: Result, name: str) -> dict[str, object]:
 
 
 def _entry(step: SubResult) -> dict[str, object]:
-    """One entry of ``sub_state_run``; times are seconds there."""
+    """One entry of ``sub_state_run``, whose times are in seconds."""
     entry: dict[str, object] = {
         "low": {"name": step.name, "state": step.state, "__id__": step.id or step.name, "fun": step.fun},
         "result": step.outcome.value,
@@ -92,8 +92,9 @@ def raised_result(problem: Exception, *, provider: str = "") -> Result:
 
 
 def plain(value: Any) -> Any:
-    """Without the views that modules are given, which mean nothing outside of the call and in a fork; and
-    without numbers that cannot be written."""
+    """The value without views, which have no meaning outside of the call or in a fork, and without numbers
+    that cannot be written.
+    """
     if isinstance(value, Mapping):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -119,7 +120,7 @@ def _outcome(value: object) -> Outcome:
 def _comment(value: object) -> str:
     if isinstance(value, list | tuple):
         if not all(isinstance(line, str) for line in value):
-            raise BadReturn("'comment' is a list with something in it that is no text")
+            raise BadReturn("'comment' is a list with an item that is not text")
         return "\n".join(value)
     return "" if value is None else str(plain(value))
 
@@ -135,7 +136,7 @@ def _mapping(value: Any) -> dict[str, object]:
 
 
 def _steps(given: Mapping[str, Any]) -> tuple[SubResult, ...]:
-    """The steps that a state reports under itself."""
+    """The sub states that a state reports."""
     if not given.get("sub_state_run"):
         return ()
     from saltern.modules.lib.engines.entries import steps

@@ -37,7 +37,7 @@ class _Problem(Exception):
 def master_tops(
     library: Library, wanted: object, minion_id: str, where: Configuration, found: Diagnostics
 ) -> Tops:
-    """What all sources give, in their order; one that fails is an error."""
+    """The top data of all sources, in their order; a source that fails is an error."""
     if not isinstance(wanted, Mapping):
         what = f"master_tops needs a mapping of sources, not {type(wanted).__name__}"
         found.error("master-tops", what, where=where.mark())
@@ -49,7 +49,7 @@ def master_tops(
         except _Problem as problem:
             what = f"the source {str(name)!r} of master_tops {problem}"
             found.error(
-                "master-tops", what, where=where.mark(), fix="correct it, or take it out of master_tops"
+                "master-tops", what, where=where.mark(), fix="correct it, or remove it from master_tops"
             )
             continue
         for env, some in answer.items():
@@ -64,7 +64,7 @@ def _ask_source(library: Library, name: str, given: object, minion_id: str) -> T
     function = function or library.installed.member("tops", f"{name}.top")
     if not isinstance(function, SaltFunction):
         why = library.own.why("tops", name) or library.installed.why("tops", name)
-        raise _Problem(f"is not known: {why or 'put it into _tops in a file root'}")
+        raise _Problem(f"is not known: {why or 'put it in _tops of a file root'}")
     ctx = library.call().ctx
     try:
         answer: object = function.body(ctx, opts=ctx.opts, grains=ctx.grains)
@@ -74,7 +74,7 @@ def _ask_source(library: Library, name: str, given: object, minion_id: str) -> T
 
 
 def _command_output(library: Library, command: str, minion_id: str) -> object:
-    """What the command prints about this machine, as data."""
+    """The output of the command for this machine, as data."""
     from saltern.render.yaml import parse
 
     try:
@@ -91,7 +91,7 @@ def _from_classes(printed: object) -> Tops:
     if printed is None:
         return {}
     if not isinstance(printed, Mapping):
-        raise _Problem(f"gave {type(printed).__name__}, not a mapping with 'classes'")
+        raise _Problem(f"returned {type(printed).__name__}, not a mapping with 'classes'")
     classes = printed.get("classes") or []
     return _check_tops(
         {printed.get("environment") or "base": list(classes) if isinstance(classes, Mapping) else classes}
@@ -102,8 +102,8 @@ def _check_tops(answer: object) -> Tops:
     if answer is None:
         return {}
     if not isinstance(answer, Mapping):
-        raise _Problem(f"gave {type(answer).__name__}, not a mapping of environments to lists of SLS")
+        raise _Problem(f"returned {type(answer).__name__}, not a mapping from environments to lists of SLS")
     for env, some in answer.items():
         if not isinstance(some, list | tuple) or not all(isinstance(one, str) for one in some):
-            raise _Problem(f"gave no list of SLS for the environment {str(env)!r}")
+            raise _Problem(f"returned no list of SLS for the environment {str(env)!r}")
     return {str(env): list(some) for env, some in answer.items() if some}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Unread:
-    """Implements ``modules.registry.Provider``: each question gets the reason why there is no answer."""
+    """Implements ``modules.registry.Provider``: offers no functions, and the reason for that."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

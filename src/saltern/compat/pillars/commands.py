@@ -1,7 +1,7 @@
-"""``cmd_yaml``, ``cmd_json``, ``cmd_yamlex``: what a command prints. ``file``: what a file holds.
+"""``cmd_yaml``, ``cmd_json``, ``cmd_yamlex``: the output of a command. ``file``: the content of a file.
 
-``%s`` in a command or a path stands for the name of the machine. A command is not run by a shell: that name
-is chosen by its administrator.
+``%s`` in a command or a path stands for the name of the machine. No shell runs the command, since the
+administrator of the machine chooses that name.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def cmd_json(asked: Asked, command: object) -> object:
 
 
 def file(asked: Asked, path: object) -> object:
-    """A file of YAML or JSON; one that does not exist gives nothing."""
+    """A YAML or JSON file; a missing one gives nothing."""
     if os.sep in asked.id:
         raise SourceError("the name of the machine has a '/' in it")
     try:

@@ -1,6 +1,6 @@
 """``sqlite3``, ``postgres`` and ``mysql``: rows of queries as nested mappings.
 
-A query has one placeholder, for the name of the machine.
+A query has one placeholder: for the name of the machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from saltern.language import secrets
 
 
 def sqlite3(asked: Asked, given: object) -> object:
-    """A database in a file; ``sqlite3: {database: PATH}`` in the configuration names it."""
+    """A database file, which ``sqlite3: {database: PATH}`` in the configuration names."""
     import os
     from sqlite3 import Error, connect
 
@@ -35,7 +35,7 @@ def sqlite3(asked: Asked, given: object) -> object:
 
 
 def postgres(asked: Asked, given: object) -> object:
-    """A database of PostgreSQL, by psycopg."""
+    """A PostgreSQL database, through psycopg."""
     try:
         import psycopg
     except ImportError:
@@ -58,7 +58,7 @@ def postgres(asked: Asked, given: object) -> object:
 
 
 def mysql(asked: Asked, given: object) -> object:
-    """A database of MySQL or MariaDB, by PyMySQL or mysqlclient."""
+    """A MySQL or MariaDB database, through PyMySQL or mysqlclient."""
     driver = _mysql_driver()
     config = {"host": "localhost", "user": "salt", "pass": "salt", "db": "salt", "port": 3306}
     config |= asked.opts.get("mysql") or {}
@@ -101,7 +101,7 @@ def _run_queries(cursor: Any, asked: Asked, given: object) -> dict[Any, Any]:
 
 
 def _plain_rows(rows: Sequence[Row]) -> Iterator[Row]:
-    """Values as pillar can have them: what is neither text, number, list nor mapping becomes text."""
+    """Values for the pillar: values that are not texts, numbers, lists or mappings become texts."""
     plain = (str, int, float, bool, bytes, dict, list, type(None))
     for row in rows:
         yield tuple(value if isinstance(value, plain) else str(value) for value in row)

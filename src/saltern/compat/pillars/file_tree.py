@@ -12,7 +12,7 @@ from saltern.language.merge import merge
 
 
 def file_tree(asked: Asked, given: object) -> object:
-    """``root_dir/hosts/ID`` over ``root_dir/nodegroups/NAME`` of each group that the machine is in."""
+    """``root_dir/hosts/ID`` merged over ``root_dir/nodegroups/NAME`` of each group of the machine."""
     words = words_of(given)
     root = str(words.get("root_dir") or words.get("0") or "")
     if not root or os.sep in asked.id or asked.id in (".", ".."):

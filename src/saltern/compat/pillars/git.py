@@ -16,9 +16,9 @@ from saltern.sources.git.roots import GitRoots
 
 ENV = "__env__"
 PREFIX = "git_pillar_"
-OWN = ("saltenv", "saltenv_blacklist", "saltenv_whitelist")  # of gitfs alone
+OWN = ("saltenv", "saltenv_blacklist", "saltenv_whitelist")  # only for gitfs
 KNOWN = {name: doc for name, doc in SETTINGS.items() if name not in OWN} | {
-    "branch": "the branch of an entry that is only an address",
+    "branch": "the branch of an entry that consists only of an address",
     "env": "the environment of its top file",
 }
 
@@ -32,8 +32,9 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 def git(asked: Asked, given: object) -> object:
-    """``BRANCH URL``, or ``{BRANCH URL: [{root: …}, {env: …}, {mountpoint: …}]}``. Those of one environment
-    see each other; one with a mount point is only there for the others."""
+    """``BRANCH URL``, or ``{BRANCH URL: [{root: …}, {env: …}, {mountpoint: …}]}``. Repositories of one
+    environment see each other's files; one with a mount point only provides files for the others.
+    """
     age = float(asked.opts.get("git_update_interval", 60))
     roots = GitRoots(asked.cache, max_age=age, commits=asked.commits)
     entries = [_entry(one, asked) for one in (given if isinstance(given, list) else [given])]
@@ -89,7 +90,7 @@ def _entry(entry: object, asked: Asked) -> Entry:
 
 
 def _usual(asked: Asked) -> dict[str, Any]:
-    """``git_pillar_…`` of the configuration."""
+    """The defaults from ``git_pillar_…`` in the configuration."""
     pairs = ((key.removeprefix(PREFIX), value) for key, value in asked.opts.items() if key.startswith(PREFIX))
     return {key: value for key, value in pairs if key in KNOWN and value not in (None, "")}
 

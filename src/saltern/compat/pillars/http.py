@@ -18,7 +18,7 @@ from saltern.system.web_answer import NoAnswer, answer
 
 
 def http_json(asked: Asked, given: object) -> object:
-    """An address that answers with JSON; ``%s`` in it is the name of the machine."""
+    """An address that responds with JSON; ``%s`` in it is the name of the machine."""
     return _fetch(asked, given, read_json)
 
 
@@ -44,11 +44,11 @@ def _fetch(asked: Asked, given: object, read: Callable[[str], object]) -> object
         return read(answer(request, context, most=MOST).decode())
     except HTTPError as problem:
         problem.close()
-        raise SourceError(f"{mask(url)} answered with {problem.code}") from None
+        raise SourceError(f"{mask(url)} responded with {problem.code}") from None
     except NoAnswer as problem:
         raise SourceError(f"{mask(url)}: {problem}") from None
     except UnicodeDecodeError:
-        raise SourceError(f"{mask(url)} did not answer with a text in UTF-8") from None
+        raise SourceError(f"{mask(url)} did not respond with UTF-8 text") from None
 
 
 def _headers(words: dict[str, Any]) -> dict[str, str]:

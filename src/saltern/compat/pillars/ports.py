@@ -11,12 +11,12 @@ from saltern.language.diagnostics import Diagnostic
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """For which machine, and what is known by then.
+    """The machine, and the data known so far.
 
-    ``pillar`` is what files and earlier sources gave; ``template`` renders a Jinja template of a path with
-    values; ``data`` renders a text by the renderers it names; ``compiled`` compiles pillar roots;
-    ``groups`` says whether the machine is in a node group; ``cache`` is a directory for files. ``warnings``
-    and ``commits``, of repositories by their addresses, are filled meanwhile; a commit that is known counts.
+    ``pillar`` has the values from files and earlier sources; ``template`` renders the Jinja template at a
+    path with values; ``data`` renders a text with the renderers that it names; ``compiled`` compiles pillar
+    roots; ``groups`` is true if the machine is in a node group; ``cache`` is a directory for files. Sources
+    add to ``warnings`` and to ``commits``, of repositories by their addresses; a known commit is used.
     """
 
     id: str
@@ -37,7 +37,7 @@ class SourceError(Exception):
 
 
 def words_of(given: object) -> dict[str, Any]:
-    """Arguments by name: a mapping, or a list of mappings; others under their index."""
+    """Arguments by name, from a mapping or a list of mappings; others by their index."""
     if isinstance(given, Mapping):
         return {str(key): value for key, value in given.items()}
     words: dict[str, Any] = {}
@@ -47,7 +47,7 @@ def words_of(given: object) -> dict[str, Any]:
 
 
 def look_up(data: object, path: str) -> object:
-    """``a:b:c`` in data; None if it is not there."""
+    """The value at ``a:b:c`` in data; None if there is none."""
     for key in path.split(":"):
         if isinstance(data, Mapping) and key in data:
             data = data[key]

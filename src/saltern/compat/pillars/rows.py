@@ -1,7 +1,7 @@
-"""Rows of queries as nested mappings, by the rules that Salt's databases of pillar have in common.
+"""Rows of queries as nested mappings, by the common rules of Salt's pillar databases.
 
-The first columns of a row are keys, one below the other, down to ``depth``. The last column is the value; if
-more than one is left, they are a mapping by their names.
+The first columns of a row are nested keys, down to ``depth``. The last column is the value; if several
+columns are left, the value is a mapping by their names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WORDS = ("query", "depth", "as_list", "as_json", "ignore_null")
 
 
 class Query(Struct, frozen=True, kw_only=True):
-    """One query, and what its rows become. ``with_lists``: columns, from 1, whose values become a list."""
+    """One query, and how its rows are nested. ``with_lists``: columns, from 1, whose values become a list."""
 
     query: str
     depth: int = 0
@@ -32,7 +32,7 @@ class Query(Struct, frozen=True, kw_only=True):
 
 
 def queries(given: object) -> list[tuple[str, Query]]:
-    """The queries of an entry, each with the key below which its rows are; empty: none."""
+    """The queries of an entry, each with the key for its rows; empty if there is none."""
     if isinstance(given, Mapping):
         return [(str(key), one) for key in sorted(given) if (one := _query(given[key])) is not None]
     found: list[tuple[str, Query]] = []
@@ -58,13 +58,13 @@ def _query(value: Any) -> Query | None:
 
 
 class RowNest:
-    """What the queries of one entry give together, in ``data``."""
+    """The combined result of the queries of one entry, in ``data``."""
 
     def __init__(self) -> None:
         self.data: Level = {}
 
     def add(self, root: str, names: Sequence[str], rows: Sequence[Row], query: Query) -> None:
-        """The rows of one query, below ``root``: in place of what an earlier query had there."""
+        """Add the rows of one query below ``root``, in place of those of an earlier query."""
         if root:
             self.data[root] = {}
         top = self.data[root] if root else self.data
@@ -75,7 +75,7 @@ class RowNest:
 
 
 class _Rows:
-    """The rows of one query, added to a level. Keys whose mappings become lists are marked on the way."""
+    """Adds the rows of one query to a level, and marks the keys whose mappings become lists."""
 
     def __init__(self, top: Level, names: Sequence[str], query: Query) -> None:
         self._top = top
@@ -102,7 +102,7 @@ class _Rows:
             self._put_columns(level, row)
 
     def _below(self, level: Level, key: Any) -> Level:
-        """The mapping under a key; a value that is there already is kept beside it, or replaced."""
+        """The mapping under a key; an existing value is kept beside it, or replaced."""
         there = level.get(key)
         if isinstance(there, dict):
             return there
@@ -149,7 +149,7 @@ def _as_list(value: Any) -> Any:
 
 
 def _add_documents(top: Level, rows: Sequence[Row], query: Query) -> None:
-    """One column that is a JSON document."""
+    """Add the JSON document in the only column."""
     for (value,) in rows:
         text = bytes(value).decode() if isinstance(value, bytes | bytearray | memoryview) else value
         data = json.loads(text) if isinstance(text, str) else text

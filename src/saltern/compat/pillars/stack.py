@@ -15,7 +15,7 @@ MARK = "__"
 
 
 def stack(asked: Asked, given: object) -> object:
-    """Files that list templates: by path, or by what pillar, grains or options say of the machine."""
+    """Files that list templates: by path, or by values of the machine in pillar, grains or options."""
     made: dict[str, Any] = {}
     for path in _configurations(given, asked):
         if os.path.isfile(path):
@@ -39,7 +39,7 @@ def _chosen_paths(key: str, choices: Any, asked: Asked) -> list[str]:
     env = str(asked.opts.get("pillarenv") or asked.opts.get("saltenv") or "base")
     known = {"pillar": asked.pillar, "grains": asked.grains, "opts": asked.opts}
     if kind not in known or not isinstance(choices, Mapping):
-        raise SourceError(f"{key!r} is none of pillar:…, grains:… and opts:… with values")
+        raise SourceError(f"{key!r} is not pillar:…, grains:… or opts:… with values")
     by_value = {env if value == "__env__" else value: paths for value, paths in choices.items()}
     found = by_value.get(look_up(known[kind], path), [])
     return [str(one).replace("__env__", env) for one in (found if isinstance(found, list) else [found])]
@@ -60,17 +60,17 @@ def _process(path: str, made: dict[str, Any], asked: Asked) -> dict[str, Any]:
 
 
 def _items(text: str) -> list[str]:
-    """The lines of a configuration, or the list that it is in YAML."""
+    """The lines of a configuration, or its items if it is a list in YAML."""
     try:
         data = read_yaml(text)
-    except Exception:  # lines with patterns in them are often no YAML
+    except Exception:  # lines with patterns are often not YAML
         data = None
     lines = data if isinstance(data, list) else text.splitlines()
     return [str(line).strip() for line in lines if str(line).strip()]
 
 
 def merge_stack(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """One mapping over another, by the strategy that it names under ``__``."""
+    """Merge one mapping over another, by the strategy that it names under ``__``."""
     strategy = _strategy(more.get(MARK, "merge-last"))
     rest = {key: value for key, value in more.items() if key != MARK}
     if strategy == "overwrite":
@@ -112,7 +112,7 @@ def _strategy(name: Any) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """Without what says how to merge."""
+    """The data without the keys that select a strategy."""
     if isinstance(value, dict):
         return {key: _clean(inner) for key, inner in value.items() if key != MARK}
     marked = isinstance(value, list) and value and isinstance(value[0], dict) and MARK in value[0]

@@ -17,9 +17,10 @@ _STEP = re.compile(r"\[['\"]?([^\]'\"]*)['\"]?\]")
 
 
 def vault(asked: Asked, given: object) -> object:
-    """A path, with ``{minion}``, ``{pillar[a][b]}`` and ``{grains[a]}`` in it; a list stands for several
-    paths, and so do commas. What they hold is merged; nothing is added where there is nothing. All values are
-    secret."""
+    """The values at a path, which may contain ``{minion}``, ``{pillar[a][b]}`` and ``{grains[a]}``; a list,
+    or commas, give several paths. Their values are merged; a path without values adds nothing. All values are
+    secret.
+    """
     words = _words(given)
     patterns = str(words.get("path") or words.get("0") or "").removeprefix("path=")
     if not patterns:
@@ -42,7 +43,7 @@ def vault(asked: Asked, given: object) -> object:
 
 
 def _words(given: object) -> dict[str, Any]:
-    """``path=…``, also under ``conf``, as Salt has it; or each word by its name."""
+    """The words from ``path=…``, also under ``conf``, as in Salt; or each word by its name."""
     words = words_of(given)
     text = words.get("conf") or words.get("0")
     if isinstance(text, str):
@@ -52,7 +53,7 @@ def _words(given: object) -> dict[str, Any]:
 
 
 def _paths(pattern: str, asked: Asked) -> Iterator[str]:
-    """The paths that a pattern stands for; none if there is no value for a part of it."""
+    """The paths for a pattern; none if a part of it has no value."""
     found = _PATTERN.search(pattern)
     if found is None:
         yield pattern
@@ -60,7 +61,7 @@ def _paths(pattern: str, asked: Asked) -> Iterator[str]:
     value = _value(found, asked)
     for one in value if isinstance(value, list) else [] if value is None else [value]:
         if ".." in str(one).split("/"):
-            raise SourceError(f"the value for {found[0]} leads to another path")
+            raise SourceError(f"the value for {found[0]} would lead to another path")
         if isinstance(one, str | int):
             yield from _paths(pattern.replace(found[0], str(one)), asked)
 

@@ -1,5 +1,5 @@
-"""``salt``, for modules that import it where Salt is not installed: the names such modules really use.
+"""``salt``, for modules that import it where Salt is not installed: the names that such modules really use.
 
-Behaviour is Salt's as far as a module sees it; what there is no need for is left out, and importing
-it says so. Names here are Salt's, whatever our own rules say.
+A module sees the same behaviour as in Salt. Names that are not needed are left out, and importing them raises
+an error that says so. Names here are Salt's, even where they do not follow our own rules.
 """

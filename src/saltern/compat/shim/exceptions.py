@@ -1,4 +1,4 @@
-"""``salt.exceptions``: what modules raise, and catch."""
+"""``salt.exceptions``: the exceptions that modules raise and catch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class SaltException(Exception):
 
 
 class CommandExecutionError(SaltException):
-    """``info`` is what is known beside the message: text, a list of texts, or a mapping."""
+    """``info`` has further information: a text, a list of texts, or a mapping."""
 
     def __init__(self, message: object = "", info: Any = None) -> None:
         self.info = info

@@ -1,4 +1,4 @@
-"""``salt.version``: the version of Salt whose language we speak."""
+"""``salt.version``: the version of Salt whose language is supported."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""``salt.ext``: libraries Salt used to carry."""
+"""``salt.ext``: libraries that Salt used to include."""

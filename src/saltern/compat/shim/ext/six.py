@@ -1,4 +1,4 @@
-"""``salt.ext.six``: what old modules still use of it, on Python 3."""
+"""``salt.ext.six``: the parts that old modules still use, on Python 3."""
 
 from __future__ import annotations
 

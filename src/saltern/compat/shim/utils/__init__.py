@@ -1,4 +1,4 @@
-"""``salt.utils``. Before 2018 everything was right here; those names lead to where they are now."""
+"""``salt.utils``. Before 2018 everything was in this module; those names lead to their current places."""
 
 from __future__ import annotations
 

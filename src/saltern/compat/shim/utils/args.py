@@ -20,7 +20,7 @@ class ArgSpec(NamedTuple):
 
 
 def clean_kwargs(**kwargs: Any) -> dict[str, Any]:
-    """Without the names that Salt itself adds."""
+    """The keywords without the names that Salt itself adds."""
     return {key: value for key, value in kwargs.items() if not key.startswith("__")}
 
 
@@ -39,7 +39,7 @@ def parse_kwarg(string_: str) -> tuple[str | None, str | None]:
 
 
 def yamlify_arg(arg: Any) -> Any:
-    """Text as YAML reads it, where that gives a plain value."""
+    """The text as YAML reads it, if that is a plain value."""
     if not isinstance(arg, str) or not arg.strip() or "\n" in arg or "#" in arg:
         return arg
     from saltern.compat.shim.utils.yaml import YAMLError, safe_load
@@ -60,7 +60,7 @@ def get_function_argspec(func: Callable[..., Any], is_class_method: bool | None 
 
 
 def arg_lookup(fun: Callable[..., Any], aspec: ArgSpec | None = None) -> dict[str, Any]:
-    """``{"args": those that are needed, "kwargs": those with a default}``."""
+    """``{"args": required arguments, "kwargs": those with a default}``."""
     spec = aspec or get_function_argspec(fun)
     defaults = spec.defaults or ()
     cut = len(spec.args) - len(defaults)
@@ -74,7 +74,7 @@ def shlex_split(s: Any, **kwargs: Any) -> Any:
 
 
 def split_input(val: Any, mapper: Callable[[Any], Any] | None = None) -> list[Any]:
-    """A list, or the parts between commas."""
+    """The list itself, or the parts between commas."""
     parts = val if isinstance(val, list) else [part.strip() for part in str(val).split(",")]
     return [mapper(part) for part in parts] if mapper else list(parts)
 
@@ -87,7 +87,7 @@ test_mode.__test__ = False  # type: ignore[attr-defined]  # no test, whatever it
 
 
 def parse_function(s: str) -> tuple[str | None, list[Any] | None, dict[str, Any] | None]:
-    """``fun(1, a=b)`` taken apart."""
+    """The parts of ``fun(1, a=b)``."""
     import ast
 
     try:
@@ -104,7 +104,7 @@ def parse_function(s: str) -> tuple[str | None, list[Any] | None, dict[str, Any]
 def prepare_kwargs(
     all_kwargs: Any, class_init_kwargs: Iterable[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Those for making an object, and the others."""
+    """The keywords for creating an object, and the others."""
     wanted = set(class_init_kwargs)
     cleaned = clean_kwargs(**all_kwargs)
     first = {key: value for key, value in cleaned.items() if key in wanted}

@@ -1,6 +1,6 @@
 """``salt.utils.data``."""
 
-# ruff: noqa: F401 - given on under the names Salt has for them
+# ruff: noqa: F401 - exported under Salt's names
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ traverse_dict_and_list = traverse_dict
 
 
 def is_true(value: Any = None) -> bool:
-    """Numbers above zero and the words for yes."""
+    """True for numbers above zero and words such as ``yes``."""
     try:
         return int(value) > 0
     except (TypeError, ValueError):
@@ -38,7 +38,7 @@ def is_true(value: Any = None) -> bool:
 
 
 def is_dictlist(data: Any) -> bool:
-    """A list of mappings with one key each, as arguments stand in SLS files."""
+    """True for a list of mappings with one key each, like arguments in SLS files."""
     return isinstance(data, list) and all(isinstance(item, dict) and len(item) == 1 for item in data)
 
 
@@ -49,7 +49,7 @@ def repack_dictlist(
     key_cb: Callable[[Any], Any] | None = None,
     val_cb: Callable[[Any, Any], Any] | None = None,
 ) -> dict[Any, Any]:
-    """Such a list as one mapping; bare items have no value. Anything else is empty."""
+    """The mapping for such a list; bare items have no value. Empty for anything else."""
     if isinstance(data, str):
         from saltern.compat.shim.utils.yaml import safe_load
 
@@ -88,7 +88,7 @@ def _map_values(data: Any, change: Callable[[Any], Any], keep_tuples: bool) -> A
 
 
 def decode(data: Any, encoding: str | None = None, errors: str = "strict", *_: Any, **options: Any) -> Any:
-    """Bytes anywhere in the data become text."""
+    """The data with bytes, at any depth, as text."""
     turned = bool(options.get("to_str", True))
     keep = bool(options.get("preserve_tuples", False))
 
@@ -99,7 +99,7 @@ def decode(data: Any, encoding: str | None = None, errors: str = "strict", *_: A
 
 
 def encode(data: Any, encoding: str | None = None, errors: str = "strict", *_: Any, **options: Any) -> Any:
-    """Text anywhere in the data becomes bytes."""
+    """The data with text, at any depth, as bytes."""
 
     def change(value: Any) -> Any:
         return value.encode(encoding or "utf-8", errors) if isinstance(value, str) else value
@@ -131,7 +131,7 @@ def filter_by(
     default: str = "default",
     base: str | None = None,
 ) -> Any:
-    """The entry whose key fits the value that ``lookup`` leads to."""
+    """The entry whose key matches the value that ``lookup`` leads to."""
     from fnmatch import fnmatchcase
 
     from saltern.language.merge import deep
@@ -161,7 +161,7 @@ def subdict_match(
     regex_match: bool = False,
     exact_match: bool = False,
 ) -> bool:
-    """Whether ``a:b:pattern`` fits the data."""
+    """True if ``a:b:pattern`` matches the data."""
     import re
     from fnmatch import fnmatch
 
@@ -182,7 +182,7 @@ def substr_in_list(string_to_search_for: str, list_to_search: Iterable[str]) -> 
 
 
 def filter_falsey(data: Any, recurse_depth: int | None = None, ignore_types: tuple[type, ...] = ()) -> Any:
-    """Without what is empty; ``ignore_types`` are kept."""
+    """The data without empty values; those of ``ignore_types`` are kept."""
 
     def inner(value: Any) -> Any:
         if recurse_depth and isinstance(value, dict | list | tuple | set):
@@ -207,7 +207,7 @@ def recursive_diff(
     ignore_order: bool = False,
     ignore_missing_keys: bool = False,
 ) -> dict[str, Any]:
-    """``{"old": …, "new": …}`` with only what differs; nothing if nothing does."""
+    """``{"old": …, "new": …}`` with only the differences; empty if there are none."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return _differences(old, new, set(ignore_keys or ()), ignore_order, ignore_missing_keys)
     if ignore_order and isinstance(old, list | tuple) and isinstance(new, list | tuple):
@@ -239,7 +239,7 @@ def _differences(
 
 
 def simple_types_filter(data: Any) -> Any:
-    """Only texts, numbers, truths, lists and mappings; anything else as text."""
+    """The data with only texts, numbers, booleans, lists and mappings; anything else as text."""
     if isinstance(data, Mapping):
         return {simple_types_filter(key): simple_types_filter(value) for key, value in data.items()}
     if isinstance(data, list | tuple | set):

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class DictDiffer:
-    """The keys that were added, removed, changed, and not."""
+    """The keys that were added, removed, changed or left unchanged."""
 
     def __init__(self, current_dict: Mapping[Any, Any], past_dict: Mapping[Any, Any]) -> None:
         self.current_dict, self.past_dict = current_dict, past_dict

@@ -1,6 +1,6 @@
 """``salt.utils.dictupdate``."""
 
-# ruff: noqa: F401 - given on under the names Salt has for them
+# ruff: noqa: F401 - exported under Salt's names
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from saltern.render.filters.nested import (
 def update(
     dest: Any, upd: Any, recursive_update: bool = True, merge_lists: bool = False, strict: bool = False
 ) -> Any:
-    """``upd`` into ``dest``, which is changed."""
+    """Merge ``upd`` into ``dest``, which is changed."""
     if not isinstance(dest, Mapping) or not isinstance(upd, Mapping):
         raise TypeError("only mappings can be updated")
     for key, value in upd.items():

@@ -1,6 +1,6 @@
 """``salt.utils.files``."""
 
-# ruff: noqa: F401 - given on under the names Salt has for them
+# ruff: noqa: F401 - exported under Salt's names
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ARCHIVES = {
 
 
 def fopen(path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-    """Text is UTF-8 whatever the locale says."""
+    """Open a file; text is UTF-8 in any locale."""
     if "b" not in mode and not args:
         kwargs.setdefault("encoding", "utf-8")
     return open(path, mode, *args, **kwargs)
@@ -51,7 +51,7 @@ def fpopen(
 
 
 def mkstemp(*args: Any, close_fd: bool = True, **kwargs: Any) -> Any:
-    """A new file; its path, or with ``close_fd=False`` also its descriptor."""
+    """Create a file. Returns its path, and with ``close_fd=False`` also its descriptor."""
     import tempfile
 
     kwargs.setdefault("prefix", "__salt.tmp.")
@@ -87,7 +87,7 @@ def rm_rf(path: str) -> None:
 
 
 def copyfile(source: str, dest: str, backup_mode: str = "", cachedir: str = "") -> None:  # noqa: ARG001
-    """Over the other in one step; what it replaces keeps its owner and mode."""
+    """Replace a file atomically; its owner and mode are kept."""
     import shutil
 
     if not os.path.isfile(source):
@@ -112,7 +112,7 @@ def recursive_copy(source: str, dest: str) -> None:
 def safe_walk(
     top: str, topdown: bool = True, onerror: Any = None, followlinks: bool = True
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """As ``os.walk``, but no directory twice, so links cannot lead in circles."""
+    """Like ``os.walk``, but visits no directory twice, so that loops of links end."""
     seen: set[tuple[int, int]] = set()
     for place, directories, names in os.walk(top, topdown, onerror, followlinks):
         found = os.stat(place)

@@ -15,7 +15,7 @@ def _copy_function(function: Any, name: str, space: dict[str, Any]) -> FunctionT
 
 
 def namespaced_function(function: Any, global_dict: dict[str, Any], *_: Any, **__: Any) -> FunctionType:
-    """The function as if it had been written in the module with these globals."""
+    """The function as if it were defined in the module with these globals."""
     for key, value in function.__globals__.items():
         global_dict.setdefault(key, value)
     made = _copy_function(function, function.__name__, global_dict)
@@ -30,7 +30,7 @@ def alias_function(fun: Any, name: str, doc: str | None = None) -> FunctionType:
 
 
 def call_function(salt_function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Arguments as they stand in SLS: values, and mappings of keywords."""
+    """Call a function with arguments as in SLS files: values, and mappings of keywords."""
     plain = [arg for arg in args if not isinstance(arg, dict)]
     named = {key: value for arg in args if isinstance(arg, dict) for key, value in arg.items()}
     return salt_function(*plain, **named, **kwargs)

@@ -1,6 +1,6 @@
 """``salt.utils.hashutils``."""
 
-# ruff: noqa: F401 - given on under the names Salt has for them
+# ruff: noqa: F401 - exported under Salt's names
 
 from __future__ import annotations
 

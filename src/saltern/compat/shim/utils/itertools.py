@@ -7,7 +7,7 @@ from typing import Any
 
 
 def split(orig: str, sep: str | None = None) -> Iterator[str]:
-    """As ``str.split``, piece by piece."""
+    """Like ``str.split``, one piece at a time."""
     yield from orig.split(sep)
 
 

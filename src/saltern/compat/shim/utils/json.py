@@ -36,4 +36,4 @@ def find_json(s: str) -> Any:
                 return json.JSONDecoder().raw_decode(rest)[0]
             except ValueError:
                 continue
-    raise ValueError("there is no JSON in this text")
+    raise ValueError("this text contains no JSON")

@@ -1,4 +1,4 @@
-"""``salt.utils.odict``: mappings keep their order by now."""
+"""``salt.utils.odict``: plain mappings keep their order today."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def which(exe: str | None = None) -> str | None:
 
 
 def which_bin(exes: Iterable[str]) -> str | None:
-    """The first program of a list that there is."""
+    """The first program of a list that exists."""
     if not isinstance(exes, list | tuple):
         return None
     return next((found for exe in exes if (found := which(exe)) is not None), None)
@@ -34,7 +34,7 @@ def check_or_die(command: str | None) -> None:
 
 
 def join(*parts: str, **kwargs: Any) -> str:  # noqa: ARG001
-    """Later parts are always below the first, also when they begin with a slash."""
+    """Join paths; later parts are always below the first, even if they begin with a slash."""
     if not parts:
         return ""
     first, *rest = map(str, parts)

@@ -11,7 +11,7 @@ __all__ = ("check_result", "gen_tag", "get_sls_opts", "merge_subreturn")
 
 
 def check_result(running: Any, recurse: bool = False, highstate: object = None) -> bool:  # noqa: ARG001
-    """Whether no result in it is a failure."""
+    """True if no result in it is a failure."""
     if not isinstance(running, Mapping) or not running:
         return False
     return all(_fine(value) for value in running.values())
@@ -26,7 +26,7 @@ def _fine(value: Any) -> bool:
 
 
 def merge_subreturn(original_return: Any, sub_return: Mapping[str, Any], subkey: str | None = None) -> Any:
-    """The return of another state into that of this one, which is changed."""
+    """Merge the return of another state into that of this one, which is changed."""
     if sub_return["result"] is False:
         original_return["result"] = False
     comment = sub_return["comment"]

@@ -1,6 +1,6 @@
 """``salt.utils.stringutils``."""
 
-# ruff: noqa: F401 - given on under the names Salt has for them
+# ruff: noqa: F401 - exported under Salt's names
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def to_none(text: Any) -> Any:
 
 
 def is_quoted(value: Any) -> str:
-    """The quote a text stands in, or nothing."""
+    """The quote that encloses a text, or nothing."""
     if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         return value[0]
     return ""
@@ -77,7 +77,7 @@ def random(size: int = 32) -> str:
 
 
 def expr_match(line: Any, expr: Any) -> bool:
-    """As a text, as a pattern, or as a regular expression for the whole."""
+    """True if the text equals the expression, or matches it as a glob or as a regular expression."""
     from fnmatch import fnmatchcase
 
     if line == expr:
@@ -91,7 +91,7 @@ def expr_match(line: Any, expr: Any) -> bool:
 def check_include_exclude(
     path_str: str, include_pat: str | None = None, exclude_pat: str | None = None
 ) -> bool:
-    """``E@`` before a pattern makes it a regular expression."""
+    """True if the path is included; ``E@`` before a pattern makes it a regular expression."""
     if include_pat and not _fits(path_str, include_pat):
         return False
     return not (exclude_pat and _fits(path_str, exclude_pat))
@@ -112,7 +112,7 @@ def get_diff_list(a: Any, b: Any, *args: Any, **kwargs: Any) -> list[str]:
 
 
 def get_diff(a: Any, b: Any, *args: Any, **kwargs: Any) -> str:
-    """What differs between two texts, lists of lines, or files."""
+    """The difference between two texts, lists of lines, or files."""
     return "".join(get_diff_list(a, b, *args, **kwargs))
 
 
@@ -128,7 +128,7 @@ def _lines(value: str | bytes | Iterable[str]) -> list[str]:
 
 
 def get_context(template: str, line: int, num_lines: int = 5, marker: str | None = None) -> str:
-    """The lines around one of them."""
+    """The lines around a line."""
     rows = template.splitlines()
     start, end = max(0, line - num_lines - 1), min(len(rows), line + num_lines)
     shown = [

@@ -8,7 +8,7 @@ SALT = "salt://"
 
 
 def parse(url: str) -> tuple[str, str | None]:
-    """``salt://path?saltenv=env`` taken apart."""
+    """The parts of ``salt://path?saltenv=env``."""
     if not url.startswith(SALT):
         return url, None
     path, _, query = url.removeprefix(SALT).partition("?")

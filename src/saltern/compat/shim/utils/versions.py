@@ -1,4 +1,4 @@
-"""``salt.utils.versions``. A deprecated argument is Salt's business: ``warn_until`` says nothing here."""
+"""``salt.utils.versions``. Deprecations only concern Salt: ``warn_until`` does nothing here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PARTS = re.compile(r"(\d+|[a-z]+|\.)", re.IGNORECASE)
 
 @total_ordering
 class LooseVersion:
-    """Numbers are compared as numbers, words as words, and a word comes before a number."""
+    """A version: numbers are compared as numbers, words as words, and a word sorts before a number."""
 
     def __init__(self, vstring: Any = "") -> None:
         self.vstring = str(vstring)

@@ -1,4 +1,4 @@
-"""``salt.utils.yaml``: read as SLS files are, written as Salt writes."""
+"""``salt.utils.yaml``: reads YAML like SLS files, and writes it like Salt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class YAMLError(Exception):
-    """What cannot be read."""
+    """The text is not valid YAML."""
 
 
 ParserError = ScannerError = MarkedYAMLError = YAMLError

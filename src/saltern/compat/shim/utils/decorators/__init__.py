@@ -12,10 +12,10 @@ Fun = Callable[..., Any]
 
 
 class Depends:
-    """Leaves a function out when something is missing; ``loader`` asks once the module has run.
+    """Leaves out a function if a dependency is missing; ``loader`` checks that once the module has run.
 
-    A text is a name that the module must have; with ``retcode`` or ``nonzero_retcode`` it is a command, and
-    how that ends decides. Anything else is true or not. ``fallback_function`` is taken instead.
+    A text is a name that the module must have; with ``retcode`` or ``nonzero_retcode`` it is a command, whose
+    exit code decides. Anything else is a condition. ``fallback_function`` is used instead.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ def memoize(func: Fun) -> Fun:
 
 
 def ignores_kwargs(*names: str) -> Callable[[Fun], Fun]:
-    """Without these arguments."""
+    """Drop these arguments of a function."""
 
     def mark(function: Fun) -> Fun:
         @wraps(function)
@@ -88,12 +88,12 @@ def ignores_kwargs(*names: str) -> Callable[[Fun], Fun]:
 
 
 def allow_one_of(*names: str) -> Callable[[Fun], Fun]:
-    """At most one of these arguments."""
+    """Allow at most one of these arguments."""
     return _limit_count(names, fewest=0, message="only one of {} may be given")
 
 
 def require_one_of(*names: str) -> Callable[[Fun], Fun]:
-    """Exactly one of these arguments."""
+    """Require exactly one of these arguments."""
     return _limit_count(names, fewest=1, message="exactly one of {} must be given")
 
 

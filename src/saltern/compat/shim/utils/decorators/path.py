@@ -13,7 +13,7 @@ Fun = Callable[..., Any]
 
 
 def which_bin(exes: Iterable[str]) -> Callable[[Fun], Fun]:
-    """Only where one of these programs is installed."""
+    """Make a function available only if one of these programs is installed."""
     wanted = list(exes)
 
     def mark(function: Fun) -> Fun:
