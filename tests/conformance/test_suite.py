@@ -1,4 +1,4 @@
-"""Salt's recorded answers against the real command line; one process runs them all, each is a test."""
+"""Salt's recorded answers against the command line; one process runs them all, each is a test."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
 SUITE = HERE / "suite"
 SEEDS = 100
 
@@ -55,16 +56,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
 
 
 def _run(report: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SALTERN")}
-    command = [sys.executable, str(SUITE / "compare.py"), "--recorded", "--fuzz", f"0-{SEEDS - 1}"]
-    command += ["--saltern", f"{sys.executable} -m saltern", "--json", str(report), "--min", "0"]
-    done = subprocess.run(
-        command,
-        env={**environment, "PYTHONDONTWRITEBYTECODE": "1", "SALTERN_STATE_DIR": f"{report}.runs"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "tests.conformance.forked", "--recorded", "--fuzz", f"0-{SEEDS - 1}"]
+    command += ["--json", str(report), "--min", "0"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 

@@ -18,6 +18,7 @@ from typing import IO
 from msgspec import json
 from tests.e2e.command import Done, Place
 from tests.fault.reference import FILES
+from tests.large_pages import keep_for_forks
 
 from saltern.config.settings import Settings
 from saltern.journal.report import report_of
@@ -146,6 +147,7 @@ def import_all(names: Path) -> None:
         if not name.startswith(("__", "saltern_user", "salt.")):
             with suppress(ImportError):
                 import_module(name)
+    keep_for_forks()
 
 
 DEAD = 137

@@ -35,6 +35,7 @@ FOLLOWED: dict[str, str] = {
     "sqlite3": "The database of the source `sqlite3` of `ext_pillar`.",
     "user": "The user of the minion, as Salt modules see it.",
     "vault": "The server that the source `vault` and the driver `vault` of `sdb` ask.",
+    "x509_signing_policies": "The signing policies of `x509`, by name.",
 }
 
 # Families of keys, by their prefix.

@@ -16,26 +16,16 @@ from msgspec.structs import asdict
 from saltern.config.options import OPTIONS
 from saltern.config.settings import Settings, cache_directory
 
-# Options of saltern that no minion has.
-OWN = frozenset(
-    (
-        *("nodegroups", "strict", "check", "jinja_env", "jinja_sls_env", "allow_undefined", "grains_file"),
-        *("render_time_limit", "max_sls_size", "max_yaml_depth", "max_yaml_nodes", "state_dir", "queue_runs"),
-        "salt_minion",
-        "minion_options",
-        *("delayed_repeat_limit", "delayed_max_depth", "delayed_max_frames", "reboot_command"),
-        *(
-            "reboot_cancel_command",
-            "keep_runs",
-            "output_limit",
-            "output_file_limit",
-            "color",
-            "state_output_pct",
-            "state_tabular",
-        ),
-        *("state_compress_ids", "state_output_exclude", "state_output_terse"),
-    )
-)
+# Our options that a minion has as well; all others are only saltern's.
+SHARED = """
+backup_mode cachedir cmd_safe default_top disabled_requisites env_order extension_modules failhard file_roots
+global_state_conditions gpg_decrypt_must_succeed grains hash_type id lock_saltenv log_level module_dirs
+pillar_merge_lists pillar_roots pillar_source_merging_strategy pillarenv renderer renderer_blacklist
+renderer_whitelist saltenv state_aggregate state_auto_order state_events state_max_parallel state_output
+state_output_diff state_output_profile state_top state_top_saltenv state_verbose test
+top_file_merging_strategy
+"""
+OWN = frozenset(OPTIONS) - frozenset(SHARED.split())
 
 FALSE = """
 always_verify_signature auth_safemode beacons_before_connect cache_jobs cluster_mode cython_enable

@@ -17,7 +17,7 @@ from saltern.engine.delays import Delays
 from saltern.engine.options import bounds, compiler_options, run_options
 from saltern.engine.request import Request
 from saltern.engine.session import Session
-from saltern.engine.targets import targets
+from saltern.engine.targets import set_environment, targets
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostic, Diagnostics, OperationError, did_you_mean
 from saltern.language.events import Answer, Report
@@ -78,6 +78,7 @@ def prepare_plan(session: Session, request: Request, plan: Plan) -> Prepared:
     ``request`` is the request that it was made for.
     """
     session.load_pillar()
+    set_environment(session, request)
     return Prepared(
         session=session,
         request=request,

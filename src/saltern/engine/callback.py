@@ -6,7 +6,7 @@ from ``salt`` from these alone, because a function would inspect this machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from saltern.language.delayed import NO_BLOCKS, PREV_RET, BlockScope, Limit, Tar
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.late import OPEN
 from saltern.language.source import Mark, SlsRef
+from saltern.language.texts import texts_in
 from saltern.render.blocks import sls_words
 from saltern.render.document import Document
 from saltern.render.remote import Question, RootNames, Sent, SentProblem, places, sent_blocks, with_limit
@@ -60,7 +61,7 @@ class CallbackRenderer:
             file=self._own(document.file),
             is_init=document.is_init,
             places=places(document),
-            written=[*_special_texts(document.data, document.source)],
+            written=_special_texts(document),
             secrets=[one.encode("utf-8", "surrogateescape") for one in secrets.values()],
         )
         scope = document.blocks
@@ -132,17 +133,13 @@ class CallbackRenderer:
         return SentProblem(one.code, what, self._own(where.file), where.line, where.column)
 
 
-def _special_texts(value: object, text: str) -> Iterator[str]:
+def _special_texts(document: Document) -> list[str]:
     """Texts in the data with a special meaning in a file, and that this file contains literally."""
-    if isinstance(value, str):
-        if (PREFIX in value or OPEN in value) and value in text:
-            yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _special_texts(inner, text)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _special_texts(inner, text)
+    return [
+        text
+        for text in texts_in(document.data)
+        if (PREFIX in text or OPEN in text) and text in document.source
+    ]
 
 
 def _plain(variables: Mapping[str, object]) -> dict[str, object]:

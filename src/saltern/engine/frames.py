@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import StringIO
 
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic, Diagnostics
 from saltern.language.events import Answer
 from saltern.language.late import OPEN, Literal, literal
 from saltern.language.source import Origin, Path
+from saltern.language.texts import texts_in
 from saltern.plan.plan import Plan
 from saltern.render.document import Document
 from saltern.render.pipeline import Home
@@ -208,7 +209,7 @@ def public(variables: Mapping[str, object]) -> dict[str, object]:
 
 def _is_suspect(values: object) -> bool:
     """True if anything in a return looks like a slot or a late reference."""
-    return any(PREFIX in text or OPEN in text for text in _texts(values))
+    return any(PREFIX in text or OPEN in text for text in texts_in(values))
 
 
 def _kept_as_data(target: Target) -> Callable[[list[Chunk]], None]:
@@ -230,17 +231,6 @@ def _kept_as_data(target: Target) -> Callable[[list[Chunk]], None]:
             chunk.literal = True
 
     return keep
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
 
 
 def _scoped_hint(problem: Diagnostic, target: Target) -> Diagnostic:

@@ -10,8 +10,9 @@ from saltern.compiler.lower import lower
 from saltern.compiler.options import check_options
 from saltern.compiler.parse import words_in
 from saltern.engine.options import run_options
-from saltern.engine.request import Request, environment_of
+from saltern.engine.request import Request
 from saltern.engine.session import Session
+from saltern.engine.targets import set_environment
 from saltern.language.chunk import Chunk
 from saltern.language.diagnostics import Diagnostics
 from saltern.language.events import Report
@@ -30,7 +31,8 @@ def single(
     session.load_pillar()
     found = Diagnostics()
     _warn_of_requisites(args, found)
-    env = environment_of(Request(saltenv=saltenv), session.settings) or "base"
+    named = saltenv or args.get("saltenv")  # as in Salt, also among the arguments of the state
+    env = set_environment(session, Request(saltenv=str(named) if named else None)) or "base"
     chunks = _chunks(function, name, args, env, found)
     is_known = session.registry.state(*function.split(".", 1)) is not None if "." in function else False
     strict = session.settings.strict or not is_known

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Sequence[SlsRef], TreeLoader]:
     """The requested files, or those of the top files, and the loader that reads them."""
     session.check_roots(needed=not request.template)
-    env = environment_of(request, session.settings) or "base"
+    env = set_environment(session, request) or "base"
     if request.template:
         template = TemplateLoader(session, request.template, env, request.text)
         return [template.ref], template
@@ -28,6 +28,14 @@ def targets(session: Session, request: Request, found: Diagnostics) -> tuple[Seq
     loader = TreeLoader(session)
     loader.asked = {SlsRef(one.env, one.sls): one for one in given}
     return [SlsRef(one.env, one.sls) for one in given], loader
+
+
+def set_environment(session: Session, request: Request) -> str | None:
+    """Write the environment of the request to ``opts``, and return it. Named files have one, as in Salt."""
+    env = environment_of(request, session.settings)
+    named = request.sls or request.template
+    session.opts["saltenv"] = env or ("base" if named else None)
+    return env
 
 
 def assigned_sls(session: Session, request: Request, found: Diagnostics) -> dict[str, list[Assigned]]:

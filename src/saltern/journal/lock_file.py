@@ -80,3 +80,8 @@ def take(file: int, wait: float = 0.0, report: Callable[[], None] | None = None)
                 report()
                 report = None
             time.sleep(min(0.005 + waited / 10, 0.2, wait - waited))
+
+
+def lock_of_legs(state_dir: str) -> LockFile:
+    """The lock of the leg that runs on this machine."""
+    return LockFile(os.path.join(state_dir, "chains", "lock"))

@@ -1,6 +1,6 @@
 """Barriers: requests of a state that end this process (a reboot, another build), and their outcomes.
 
-The words of a return that ask for it, and the rules, are in ``runtime.barriers``.
+The form of such a request in a return, and the rules, are in ``runtime.barriers``.
 """
 
 from __future__ import annotations

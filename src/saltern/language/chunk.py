@@ -18,7 +18,7 @@ HIDDEN = "(no_log)"  # the option that hides a state
 class Requisite(Struct, frozen=True, gc=False):
     """A reference as written: ``watch: [{file: nginx.conf}]``. ``state`` is empty for a bare ID.
 
-    ``at`` is its place in the list, for messages; -1 if it was not written there.
+    ``at`` is its index in the list, for messages; -1 if it was not written there.
     """
 
     kind: str
@@ -43,8 +43,8 @@ class Chunk(Struct, kw_only=True, gc=False):
     words: frozenset[str] = frozenset()
     delayed: tuple[Target, ...] = ()  # rendered and run right after it
     late: tuple[str, ...] = ()  # the registers that its arguments refer to
-    literal: bool = False  # has texts that are data, even if they look like references
-    broken: str = ""  # why it cannot be called at all, found while compiling
+    literal: bool = False  # contains texts that are data, even if they look like references
+    broken: str = ""  # why it cannot be called at all; found while compiling
     declared: Declaration
 
     @property
@@ -82,7 +82,7 @@ class Chunk(Struct, kw_only=True, gc=False):
         return self.declared.mark(*path)
 
     def low(self) -> dict[str, object]:
-        """The chunk as Salt shows it."""
+        """The chunk in the form that Salt shows."""
         low: dict[str, object] = {
             "name": self.name,
             "state": self.state,
@@ -114,7 +114,7 @@ def _holds(value: object, text: str) -> bool:
 
 
 def with_values(chunk: Chunk, look: Callable[[Reference], object]) -> Chunk:
-    """The chunk with every late reference replaced by what ``look`` returns for it."""
+    """The chunk with every late reference replaced by the value of ``look`` for it."""
     args = fill_references(chunk.args, look)
     name = fill_references(chunk.name, look)
     targets = tuple(_with_context(target, fill_references(target.context, look)) for target in chunk.delayed)

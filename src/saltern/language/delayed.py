@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from saltern.language.source import Mark, Origin, Path
 
-MARKER = "delayed"  # in every text with delayed parts; other texts need only one search
+MARKER = "delayed"  # part of every text with delayed parts; other texts need only one search
 PREV_RET = "prev_ret"  # the name of the caller's return in a frame
 WORDS: tuple[str, ...] = ("delayed_render", "delayed_blocks", "delayed_slses")
 REFRESHABLE: tuple[str, ...] = ("grains", "pillar", "modules")
@@ -61,11 +61,11 @@ class Block(Struct, frozen=True, kw_only=True):
 
 
 class BlockScope(Struct, kw_only=True, eq=False):
-    """The blocks of one rendered text, and what they may see of it.
+    """The blocks of one rendered text, and the parts of it that they can access.
 
-    ``variables`` are the template's own names at the end of its render; ``imported`` are blocks of
-    templates that were only imported; ``home`` is the renderers' own. A ``partial`` one was read back from
-    a journal: macros, imports and functions have to be made again from the text.
+    ``variables`` are the template's own names at the end of its render; ``imported`` are blocks of templates
+    that were only imported; ``home`` belongs to the renderers. A ``partial`` scope was read from a journal:
+    macros, imports and functions must be made again from the text.
     """
 
     blocks: dict[str, Block] = field(default_factory=dict)
@@ -76,14 +76,14 @@ class BlockScope(Struct, kw_only=True, eq=False):
     partial: bool = False
 
     def find(self, name: str) -> tuple[Block, BlockScope] | None:
-        """The block of this name here or in a surrounding scope, with its scope."""
+        """The block of this name, here or in a surrounding scope, with its scope."""
         return next(((scope.blocks[name], scope) for scope in self.outwards() if name in scope.blocks), None)
 
     def names(self) -> Iterator[str]:
         return (name for scope in self.outwards() for name in scope.blocks)
 
     def outwards(self) -> Iterator[BlockScope]:
-        """This scope, then the ones around it."""
+        """This scope, then the surrounding ones."""
         scope: BlockScope | None = self
         while scope is not None:
             yield scope
@@ -100,10 +100,10 @@ def scope_of(origin: Origin) -> BlockScope:
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """One entry of ``delayed_render``, found and checked.
+    """One entry of ``delayed_render``, resolved and checked.
 
     ``scope`` is that of the file that wrote the entry; ``definition`` is what the repeat limit
-    counts; ``source`` is the text of an SLS as the run found it when it began.
+    counts; ``source`` is the text of an SLS at the beginning of the run.
     """
 
     kind: str  # block or sls
@@ -123,11 +123,11 @@ class Target(Struct, frozen=True, kw_only=True):
         return self.name if self.kind == "block" else f"sls:{self.name}"
 
     def mark(self) -> Mark | None:
-        """Where the entry is written."""
+        """The place of the entry."""
         return self.origin.mark(self.path) if self.origin else None
 
     def place(self) -> Mark:
-        """Where its block or file begins."""
+        """The beginning of its block or file."""
         if self.block is not None:
             return self.block.mark
         return Mark(str(getattr(self.source, "path", self.name)), 1)
@@ -145,7 +145,7 @@ class Frame(Struct, frozen=True, kw_only=True):
     parent: str  # the caller's tag
     jid: str
     parent_jid: str
-    first: int = 0  # the number its first state gets
+    first: int = 0  # the number of its first state
     states: int = 0
     took: float = 0.0
     scoped: bool = False

@@ -1,11 +1,11 @@
 """Problems as shown to users: what, where, and how to fix it.
 
-The family of errors::
+The error classes::
 
     SalternError
       CompileError      the states are wrong; nothing was run
         PillarError     the pillar is wrong; nothing was run
-      OperationError    the surroundings failed: no such directory, bad option, disk full
+      OperationError    the environment failed: missing directory, invalid option, full disk
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
 
 class SalternError(Exception):
-    """Base of every error saltern raises on purpose."""
+    """The base of all errors that saltern raises on purpose."""
 
     def __init__(self, *diagnostics: Diagnostic) -> None:
         super().__init__(*diagnostics)
@@ -67,7 +67,7 @@ class ChainError(CompileError):
 
 
 class OperationError(SalternError):
-    """The surroundings failed."""
+    """The environment failed."""
 
 
 class Diagnostics:

@@ -78,7 +78,7 @@ class ChunkStarted(Struct, frozen=True):
     chunk: Chunk
     started: float
     frame: str = ""  # path of the delayed frame it belongs to
-    held: bool = False  # it is not called, for example because a requisite has failed
+    held: bool = False  # it is not called, for example because a requisite failed
 
     @property
     def tag(self) -> str:
@@ -106,7 +106,7 @@ class FrameFinished(Struct, frozen=True):
 
 
 class Fired(Struct, frozen=True):
-    """``fire_event``: an event a state asked for."""
+    """The event that a state requested with ``fire_event``."""
 
     tag: str
     data: dict[str, object]
@@ -123,9 +123,9 @@ Event = RunStarted | ChunkStarted | ChunkFinished | FrameStarted | FrameFinished
 class Report(Struct, kw_only=True):
     """A whole run.
 
-    ``forgiven`` are numbers of answers whose failure a handler with ``onfail_stop: False`` has
-    dealt with; ``unused`` are delayed blocks that no state called; ``sources`` are the commits of the git
-    repositories that the files came from, by their addresses.
+    ``forgiven`` are the numbers of answers whose failure was handled by a state with ``onfail_stop: False``;
+    ``unused`` are delayed blocks that no state called; ``sources`` are the commits of the git repositories
+    that the files came from, by their addresses.
     """
 
     answers: list[Answer] = field(default_factory=list)

@@ -1,9 +1,8 @@
 """``no_log`` and secrets: which parts of a state and its result may be shown. All outputs use this.
 
-Its name, its arguments and its messages are hidden. Its ID is shown, unless it is, or holds, the name or
-an argument. The state, the function, the place in the file, the result and the time it took stay.
-
-Of all other states everything is shown but the secrets of ``language.secrets``.
+Its name, its arguments and its messages are hidden. Its ID is shown, unless it is or contains the name or an
+argument. The state, the function, the place in the file, the result and the duration are shown. Of all other
+states, everything is shown except the secrets of ``language.secrets``.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from saltern.language.result import Result, SubResult
 
 COMMENT = "hidden: this state is marked no_log"
 SAID = ("comment", "changes", "data", "warnings", "extra", "sent", "trace")  # of a result
-UNSAID: Mapping[str, object] = {"hidden": "no_log"}  # stands for data
+UNSAID: Mapping[str, object] = {"hidden": "no_log"}  # replaces data
 # Options of the engine whose values reveal nothing about the state, unless they are text.
 HARMLESS = frozenset(
     {
@@ -94,7 +93,7 @@ class Unseen:
 
 
 def shown_chunks(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
-    """The states of a run; those that wait for a hidden one do not quote its name."""
+    """The states of a run; those that wait for a hidden one do not show its name."""
     known = labels(chunks)
     if not known:
         return [_mask_chunk(chunk) for chunk in chunks] if secrets.known() else chunks
@@ -160,7 +159,7 @@ def _masked_step(step: SubResult) -> SubResult:
 
 
 def shown_answer(answer: Answer) -> Answer:
-    """The answer in the form that may be shown, also without secrets that became known after it."""
+    """The answer in the form that may be shown, without secrets, including those that became known later."""
     if secrets.known():
         return replace(answer, chunk=shown_chunk(answer.chunk), result=masked_result(answer.result))
     return replace(answer, chunk=shown_chunk(answer.chunk)) if answer.chunk.hidden else answer

@@ -20,7 +20,7 @@ class Declaration(Struct, kw_only=True, gc=False):
     """One state type under one ID.
 
     ``items`` is the argument list in Salt's long form: single-key mappings and exactly
-    one word, the function. ``key`` is how the file spells it (``pkg.installed``).
+    one word, the function. ``key`` is its spelling in the file (``pkg.installed``).
     """
 
     id: str
@@ -43,7 +43,7 @@ class Declaration(Struct, kw_only=True, gc=False):
 
 
 class Extension(Struct, frozen=True, kw_only=True):
-    """``extend: {id: {key: [...]}}``, one ID of it, in the order written."""
+    """One ID of an ``extend: {id: {key: [...]}}``, in the order of the file."""
 
     id: str
     bodies: dict[str, object]
@@ -60,7 +60,7 @@ class Exclusion(Struct, frozen=True, kw_only=True):
     id: str = ""
     sls: str = ""
     raw: object = None
-    origin: Origin | None = None  # none for one from the command line
+    origin: Origin | None = None  # none for an ID from the command line
     index: int = 0
 
     def mark(self) -> Mark | None:
@@ -69,7 +69,7 @@ class Exclusion(Struct, frozen=True, kw_only=True):
 
 class Include(Struct, frozen=True):
     ref: SlsRef
-    index: int  # its place in the list
+    index: int  # its index in the list
 
 
 class SlsFile(Struct, kw_only=True):

@@ -20,39 +20,48 @@ class Keyword(Struct, frozen=True):
 KEYWORDS: dict[str, Keyword] = {
     row.name: row
     for row in (
-        Keyword("order", "number, first, last", "Its place in the run; overrides the order of definition."),
+        Keyword(
+            "order", "number, first, last", "Its position in the run; overrides the order of definition."
+        ),
         Keyword("failhard", "true or false", "If this state fails, end the run."),
         Keyword("onlyif", "command, {fun: …}, or a list", "Run only if all of these hold."),
         Keyword("unless", "command, {fun: …}, or a list", "Skip if all of these hold."),
         Keyword("creates", "path or list of paths", "Skip if all of these exist."),
         Keyword("check_cmd", "command or list", "After the state ran, these decide whether it succeeded."),
-        Keyword("cmd_opts_exclude", "name or list", "Arguments not handed on to onlyif and unless."),
+        Keyword("cmd_opts_exclude", "name or list", "Arguments that are not passed on to onlyif and unless."),
         Keyword("retry", "true, or {attempts, until, interval, splay}", "Try again until it succeeds."),
-        Keyword("parallel", "true or false", "Run in a process of its own, beside the following states."),
-        Keyword("aggregate", "true, false or list", "Let the module do several of these in one go."),
-        Keyword("onfail_stop", "true or false", "False: a handled failure does not fail the run."),
+        Keyword(
+            "parallel", "true or false", "Run in a separate process, in parallel with the following states."
+        ),
+        Keyword("aggregate", "true, false or list", "Let the module combine several of these into one step."),
+        Keyword("onfail_stop", "true or false", "If false, a failure that is handled does not fail the run."),
         Keyword("fire_event", "true or a tag", "Send an event when this state has finished."),
         Keyword("reload_modules", "true or false", "Load modules again if this state changed something."),
         Keyword("force_reload_modules", "true or false", "Load modules again in any case."),
         Keyword("reload_grains", "true or false", "Collect grains again after this state."),
         Keyword("reload_pillar", "true or false", "Compile pillar again after this state."),
         Keyword("runas", "user", "The user for every command this state runs."),
-        Keyword("runas_password", "text", "That user's password, where the system wants one."),
+        Keyword("runas_password", "text", "The password of that user, on systems that need one."),
         Keyword("umask", "octal number", "The umask while the function runs."),
-        Keyword("saltenv", "environment", "Where `salt://` is looked up for this state."),
+        Keyword("saltenv", "environment", "The environment in which `salt://` is looked up for this state."),
         Keyword(
             "resume",
             "rerun, skip, fail or ask; or {probe: command}",
-            "What to do with it if the run broke while it was running, and how it ended is not known.",
+            "What to do with this state if the run broke while it was running, so that its result is "
+            "unknown.",
         ),
         Keyword("register", "a name", "Keep its return for `${delayed:NAME.path}` in later states."),
         Keyword("delayed_render", "list of block: or sls:", "Rendered and run right after this state."),
-        Keyword("delayed_blocks", "list of names", "The same, for blocks: the first draft's spelling."),
-        Keyword("delayed_slses", "list of names", "The same, for SLS files: the first draft's spelling."),
+        Keyword(
+            "delayed_blocks", "list of names", "The same for blocks, in the spelling of the first draft."
+        ),
+        Keyword(
+            "delayed_slses", "list of names", "The same for SLS files, in the spelling of the first draft."
+        ),
         Keyword(
             "no_log",
             "true or false",
-            "Keep its name, its arguments and all it says out of every output.",
+            "Hide its name, its arguments and its messages in all outputs.",
         ),
     )
 }

@@ -1,8 +1,8 @@
-"""``${delayed:NAME.path}``: a value out of the return of a state that registered as NAME.
+"""``${delayed:NAME.path}``: a value from the return of the state that registered as NAME.
 
-Alone in an argument it is that value, with its type; inside other text it is written into it.
-``$${delayed:…}`` is the text without the first dollar. A path has one step at least, so that nothing a
-shell could mean by ``${…}`` is ever touched: ``${delayed:-no}`` and ``${delayed:2}`` are its own.
+If it is the whole argument, the value keeps its type; within other text, it is inserted as text.
+``$${delayed:…}`` is the text without the first dollar. A path has at least one step, so no ``${…}`` of a
+shell is affected: ``${delayed:-no}`` and ``${delayed:2}`` belong to the shell.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 from saltern.language.diagnostics import did_you_mean
+from saltern.language.texts import texts_in
 
 OPEN = "${delayed:"
-# Compiled at the first such text: most runs have none.
+# Compiled for the first such text: most runs have none.
 NAME = r"[A-Za-z_][\w-]*"
 _SHELLS = rf"[-=?+\s\d$(]|{NAME}(?![\w.}}-]|$)"  # defaults and offsets of a variable called delayed
 _REFERENCE = rf"(?P<escape>\$?)\$\{{delayed:(?!{_SHELLS})(?P<inner>[^}}]*)\}}?"
@@ -23,7 +24,7 @@ FIX = "write ${delayed:NAME.path}, such as ${delayed:vm.data.ip}"
 
 
 class Literal(str):
-    """Text from a return: it is never read as a slot or a reference."""
+    """Text from a return, which is never read as a slot or a reference."""
 
     __slots__ = ()
 
@@ -34,7 +35,7 @@ def literal(value: object, is_data: Callable[[str], bool]) -> object:
 
 
 def literals(value: object) -> set[str]:
-    """The texts in it that are literal."""
+    """The literal texts in a value."""
     found: set[str] = set()
     each_text(value, lambda text: found.add(str(text)) if isinstance(text, Literal) else None)
     return found
@@ -69,29 +70,23 @@ class Reference(Struct, frozen=True):
 
 def references(value: object) -> Iterator[Reference]:
     """All references in an argument, at any depth. Raises ``BadReference``."""
-    if isinstance(value, str):
-        if OPEN in value and not isinstance(value, Literal):
+    for text in texts_in(value):
+        if OPEN in text and not isinstance(text, Literal):
             import re
 
-            for found in re.finditer(_REFERENCE, value):
+            for found in re.finditer(_REFERENCE, text):
                 yield Reference(found[0], "", ()) if found["escape"] else _parse(found[0], found["inner"])
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from references(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from references(inner)
 
 
 def escape_references(value: object) -> object:
-    """The value with every reference escaped, so that ``fill_references`` gives back the value as it was."""
+    """The value with every reference escaped, so that ``fill_references`` returns the original value."""
     import re
 
     return each_text(value, lambda text: re.sub(_REFERENCE, r"$\g<0>", text) if OPEN in text else text)
 
 
 def fill_references(value: object, look: Callable[[Reference], object]) -> object:
-    """The value with every reference replaced by what ``look`` returns for it."""
+    """The value with every reference replaced by the value of ``look`` for it."""
     return each_text(
         value,
         lambda text: _fill_text(text, look) if OPEN in text and not isinstance(text, Literal) else text,
@@ -113,11 +108,11 @@ def _fill_text(text: str, look: Callable[[Reference], object]) -> object:
         return write_value(look(asked)) if asked.path else asked.text
 
     made = re.sub(_REFERENCE, one, text)
-    return Literal(made) if text.startswith(OPEN) else made  # what begins with data is no slot
+    return Literal(made) if text.startswith(OPEN) else made  # a text that begins with data is not a slot
 
 
 def write_value(value: object) -> str:
-    """A value as part of a text: in YAML's spelling; lists and mappings as JSON."""
+    """A value as part of a text, in YAML's notation; lists and mappings as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping | list):

@@ -8,11 +8,11 @@ from typing import TypeVar
 T = TypeVar("T")
 MASK = "***"
 
-# After the name of a user, up to the last @: a password may hold an @ and, by mistake, a slash. What follows
-# the colon is a port, and no password, if it is a number before the end of the host. A user whose name holds
-# an @ may also be a host (ssh://git@host:path@tag), so there a slash ends the password.
+# From the user name up to the last @: a password may contain an @ and, by mistake, a slash. A number after
+# the colon, before the end of the host, is a port and not a password. A user name with an @ may also be a
+# host (ssh://git@host:path@tag), so a slash ends the password there.
 PASSWORD = r"(?<=://)(?:([^\s/:@'\"\[]*):(?!\d+[/?#])\S*(?=@)|([^\s/:'\"\[]*):(?!\d+[/?#])[^\s/]*(?=@))"
-TOKEN = r"(?i)(?<=http://|ttps://)[^\s/:?#]+(?=@)"  # a name alone may be a token
+TOKEN = r"(?i)(?<=http://|ttps://)[^\s/:?#]+(?=@)"  # a user name without a password may be a token
 
 
 def mask(value: T, secrets: Sequence[str | None] = ()) -> T:

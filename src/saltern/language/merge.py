@@ -71,7 +71,9 @@ def _list(base: object, over: object, _: bool) -> object:
 
 
 def _aggregate(base: object, over: object, _: bool) -> object:
-    """Join lists at the top level. Salt joins deeper only what its `yamlex` renderer marks; we have none."""
+    """Join lists at the top level. Salt joins deeper lists only if its `yamlex` renderer has marked them,
+    which saltern does not have.
+    """
     if isinstance(base, list) and isinstance(over, list):
         return join_lists(base, over)
     if isinstance(base, Mapping) and isinstance(over, Mapping):
@@ -90,13 +92,15 @@ def _mappings(base: object, over: object) -> tuple[Mapping[object, object], Mapp
 MERGES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("smart", "What fits YAML best, which is `recurse`.", _recurse),
+        Strategy("smart", "The default strategy for YAML, which is `recurse`.", _recurse),
         Strategy(
-            "recurse", "Mappings are merged at every depth; of anything else, the later wins.", _recurse
+            "recurse",
+            "Mappings are merged at every depth; for anything else, the later value wins.",
+            _recurse,
         ),
         Strategy("overwrite", "A later key replaces the whole value of an earlier one.", _overwrite),
-        Strategy("list", "A key that both have gets the list of both values.", _list),
-        Strategy("aggregate", "As `overwrite`; two lists are joined.", _aggregate),
-        Strategy("none", "As `recurse`; for pillar, environments are kept apart.", _recurse),
+        Strategy("list", "A key in both becomes a list of both values.", _list),
+        Strategy("aggregate", "Like `overwrite`, but two lists are joined.", _aggregate),
+        Strategy("none", "Like `recurse`; for pillar, environments are kept separate.", _recurse),
     )
 }

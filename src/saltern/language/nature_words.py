@@ -8,7 +8,7 @@ from saltern.language.nature import NameIs, Repeat
 
 
 class NatureWords(TypedDict, total=False):
-    """The same words, each of which may be left out."""
+    """The same words, each of them optional."""
 
     repeat: Repeat
     programs_only: bool

@@ -1,11 +1,11 @@
-"""The limit for the digits of a number: Python refuses to write longer ones, so they are refused on input."""
+"""The limit for the digits of a number: Python cannot print longer ones, so they are refused on input."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 MOST_DIGITS = 100_000
-MOST_BITS = 332_192  # no number of so many has more digits
+MOST_BITS = 332_192  # no number of up to this many bits has more digits
 FIX = "quote it to make it text"
 _WRITTEN = rf"(?<![\d_])\d[\d_]{{{MOST_DIGITS},}}"
 _REFUSED = "integer string conversion"  # part of Python's message
@@ -18,17 +18,17 @@ def is_too_long(value: object) -> bool:
 
 
 def description(value: int) -> str:
-    """A text to use instead of a number that is too long to be written."""
+    """A text in place of a number that is too long to be printed."""
     return f"(a number of about {int(value.bit_length() * 0.30103):,} digits)"
 
 
 def what(length: int = 0) -> str:
     of = f"of {length:,} digits" if length else f"of more than {MOST_DIGITS:,} digits"
-    return f"a number {of} is too long: there may be {MOST_DIGITS:,}"
+    return f"a number {of} is too long: at most {MOST_DIGITS:,} are allowed"
 
 
 def was_refused(problem: Exception) -> bool:
-    """True if Python refused to read or write a number."""
+    """True if the error means that Python refused to read or print a number."""
     return isinstance(problem, ValueError) and _REFUSED in str(problem)
 
 

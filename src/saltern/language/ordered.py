@@ -1,7 +1,8 @@
 """Mappings from a YAML renderer: their keys keep their order when a template writes them.
 
-Salt's filter ``yaml`` sorts the keys of every mapping but of those: pillar, the arguments of states, and what
-``slsutil.renderer`` gives. A literal of a template, the configuration and ``import_yaml`` are sorted.
+Salt's filter ``yaml`` sorts the keys of all mappings except those of pillar, of the arguments of states, and
+of the result of ``slsutil.renderer``. Those of literals in templates, of the configuration and of
+``import_yaml`` are sorted.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from saltern.language.result import Outcome
 
 
 class Vote(Enum):
-    """What one finished dependency says about the chunk that waits for it."""
+    """The vote of one finished dependency on the chunk that waits for it."""
 
     GO = "go"  # run
     SIGNAL = "signal"  # run, then let the module react
@@ -26,10 +26,10 @@ class Vote(Enum):
 
 
 class When(Enum):
-    """When a dependency has to have answered."""
+    """When the answer of a dependency is needed."""
 
     BEFORE = "before"  # it runs before the owner
-    REHEARSED = "rehearsed"  # it is tried in test mode before the owner, and runs after it
+    REHEARSED = "rehearsed"  # it is rehearsed in test mode before the owner, and runs after it
     AFTER = "after"  # no order; the owner reacts at the end of the run
     COMPILE = "compile"  # nothing at run time: arguments are copied while compiling
 
@@ -38,7 +38,7 @@ WORST_FIRST = (Outcome.FAILED, Outcome.WOULD_CHANGE, Outcome.OK)
 
 
 class Standing(Struct, frozen=True):
-    """What requisites know of a finished chunk: its answer and all that it spawned."""
+    """The data of a finished chunk for requisites: its answer and everything that it spawned."""
 
     outcome: Outcome
     changed: bool = False
@@ -74,9 +74,9 @@ GO, SIGNAL, HOLD, FAIL = Vote.GO, Vote.SIGNAL, Vote.HOLD, Vote.FAIL
 class RequisiteKind(Struct, frozen=True, kw_only=True):
     """One row.
 
-    ``vote`` asks each target; ``first`` lists the votes from strongest to weakest, and the
-    strongest one cast decides. Rows of one ``group`` are asked together. ``held`` is the
-    comment of an owner that did not run, fine as that is.
+    ``vote`` returns the vote of a target; ``first`` lists the votes from strongest to weakest, and the
+    strongest one cast decides. Rows of one ``group`` vote together. ``held`` is the comment of an owner that
+    did not run, which is not a failure.
     """
 
     name: str
@@ -90,7 +90,7 @@ class RequisiteKind(Struct, frozen=True, kw_only=True):
 
     @property
     def asks_for_change(self) -> bool:
-        """True if it depends on whether its target changed something, and not only on its outcome."""
+        """True if it depends on the changes of its target, and not only on its outcome."""
         return self.vote not in (succeeded, failed)
 
     def decide(self, cast: Set[Vote]) -> Vote:
@@ -196,13 +196,13 @@ REQUISITES: dict[str, RequisiteKind] = {
 IN_FORMS: dict[str, RequisiteKind] = {f"{kind.name}_in": kind for kind in REQUISITES.values() if kind.has_in}
 REQUISITE_WORDS: frozenset[str] = frozenset((*REQUISITES, *IN_FORMS))
 
-# Lists that add up where an argument is given twice, or by an ``extend``.
+# Lists that are joined if an argument is given twice, or by an ``extend``.
 ADDING: frozenset[str] = REQUISITE_WORDS | frozenset(DELAYED_WORDS)
 
-# What a chunk waits for, in the order in which it is pulled.
+# The requisites that a chunk waits for, in the order in which they are pulled.
 ORDERING: tuple[RequisiteKind, ...] = tuple(
     kind for kind in REQUISITES.values() if kind.when in (When.BEFORE, When.REHEARSED)
 )
 
-# A chunk without a watch function cannot react: its watches are plain requires.
+# A chunk without a watch function cannot react: its ``watch`` is a plain ``require``.
 WITHOUT_REACTION: dict[str, str] = {"watch": "require", "watch_any": "require_any"}

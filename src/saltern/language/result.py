@@ -15,14 +15,15 @@ class Outcome(Enum):
     FAILED = False
     WOULD_CHANGE = None
 
-    __hash__ = object.__hash__  # that of Enum is written in Python, and answers are keys by the ten thousand
+    # The one of Enum is written in Python, and there are tens of thousands of answers as keys.
+    __hash__ = object.__hash__
 
 
 class SubResult(Struct, frozen=True, kw_only=True):
-    """One step of an external engine, or of a state that does several things, under the state that did it.
+    """One step of an external engine, or of a state with several steps, below its state.
 
-    ``started`` and ``took`` are seconds, known if ``timed``; ``sub`` are steps of the step; ``ran`` False:
-    it was skipped, or never reached.
+    ``started`` and ``took`` are in seconds, and known if ``timed``; ``sub`` are the steps of the step;
+    ``ran`` False: it was skipped, or never reached.
     """
 
     name: str
@@ -41,20 +42,20 @@ class SubResult(Struct, frozen=True, kw_only=True):
     sub: tuple[SubResult, ...] = ()
 
 
-# In ``extra`` of a test run: the state has really looked, which may be too early.
+# In ``extra`` of a test run: the state has really run, which may be too early.
 LOOKED = "looked"
 
 
 class Result(Struct, frozen=True, kw_only=True):
     """One answer.
 
-    ``changes`` has Salt's shape: what differs, usually ``{what: {"old":…, "new":…}}``.
-    ``data`` is what the state knows of the thing whether or not it changed, so that a
-    second run knows as much as the first. ``quiet`` says that a watch must not react
-    (Salt's ``skip_watch``). ``called`` is False if the function never was: it does not exist, its
-    arguments are wrong, a condition kept it from being called. ``extra`` are further keys of the
-    Salt-shaped return. ``sent`` are events, as tag and data, of a state that ran in its own process.
-    ``trace`` is the traceback of an exception that the module did not expect, for the log and the journal.
+    ``changes`` has Salt's shape: what differs, usually ``{what: {"old":…, "new":…}}``. ``data`` has facts
+    that the state reports whether or not something changed, so that a second run has the same data as the
+    first. ``quiet``: a watch must not react (Salt's ``skip_watch``). ``called`` is False if the function was
+    not called: it does not exist, its arguments are wrong, or a condition prevented the call. ``extra`` are
+    further keys of the return in Salt's form. ``sent`` are events, as tag and data, of a state that ran in
+    its own process. ``trace`` is the traceback of an exception that the module did not expect, for the log
+    and the journal.
     """
 
     outcome: Outcome

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from saltern.language import secrets
 
-KEY = "\ue000secrets"  # not a key that a user would choose
+KEY = "\ue000secrets"  # a key that no user would choose
 
 
 def packed_secrets() -> dict[str, list[bytes]]:
@@ -17,6 +17,6 @@ def packed_secrets() -> dict[str, list[bytes]]:
 
 
 def unpack_secrets(pillar: dict[str, object]) -> dict[str, object]:
-    """Remove that entry from the pillar, and treat the listed values as secret in this process."""
+    """Remove that entry from the pillar, and treat the listed values as secrets in this process."""
     secrets.add(pillar.pop(KEY, None))
     return pillar

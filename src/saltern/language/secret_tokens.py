@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-OPEN, CLOSE = "\ue000", "\ue001"  # no alphabet has them
+OPEN, CLOSE = "\ue000", "\ue001"  # characters that no alphabet contains
 KINDS: dict[str, type] = {"s": str, "b": bytes, "i": int, "f": float}
 _SIGNS = {kind: sign for sign, kind in KINDS.items()}
 _TOKEN = re.compile(f"{OPEN}([{''.join(KINDS)}])([A-Za-z0-9_=-]+){CLOSE}")
-Look = Callable[[str], str | None]  # the secret of a token; None: not known here
+Look = Callable[[str], str | None]  # the secret of a token; None if it is unknown here
 
 
 def token(said: str, kind: type) -> str:

@@ -1,8 +1,8 @@
 """The secrets that this process has decrypted or fetched: they can be used, and are never shown.
 
-The origin of a value makes it secret: whatever decrypts or fetches one calls ``add``. The list is that of the
-whole process: what is shown is written far from what renders. As long as it is empty, every question costs
-one look at it.
+A value is secret by its origin: the code that decrypts or fetches it calls ``add``. There is one list for the
+whole process, since outputs are written far from the code that renders. While it is empty, a check costs
+almost nothing.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
-Stand = Callable[[str, type], str]  # replaces a secret in a text, in bytes or in place of a number
+Stand = Callable[[str, type], str]  # replaces a secret in a text, in bytes, or a whole number
 
 MASK = "***"
 WHOLE = 6  # characters: a shorter secret is found only as a word of its own, a longer one anywhere
-SHORTEST = 3  # an even shorter one only where it is all of a value
-_TRIVIAL = frozenset({"true", "false", "none", "null", "yes", "no"})  # values that every report has
+SHORTEST = 3  # an even shorter one only if it is the whole value
+_TRIVIAL = frozenset({"true", "false", "none", "null", "yes", "no"})  # values that are in every report
 
-_forms: dict[str, None] = {}  # every text that reveals a secret
+_forms: dict[str, None] = {}  # all texts that reveal a secret
 _index: dict[str, list[str]] = {}  # by their first characters, the longest first
 _short: set[str] = set()
 _shows = False
-_values: dict[str, None] = {}  # the secrets themselves, as they were added
+_values: dict[str, None] = {}  # the secrets themselves, as added
 
 
 def add(value: object) -> None:
@@ -78,12 +78,12 @@ def holds(value: object) -> bool:
 
 
 def replace_all(value: T, stand: Stand) -> T:
-    """The data with each secret, also in keys, replaced by what ``stand`` returns for it."""
+    """The data with each secret, also in keys, replaced by the value of ``stand`` for it."""
     return _replace(value, stand)  # type: ignore[return-value]
 
 
 def replaced_in(text: str, stand: Stand) -> str:
-    """The text with each secret replaced by what ``stand`` returns for it."""
+    """The text with each secret replaced by the value of ``stand`` for it."""
     return _replace_in_text(text, stand, str)
 
 
@@ -208,5 +208,5 @@ def leaves(value: object) -> Iterator[str]:
 def _number(value: float) -> str:
     try:
         return str(value)
-    except ValueError:  # too many digits for Python to print
+    except ValueError:  # a number with too many digits for Python to print
         return ""

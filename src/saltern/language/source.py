@@ -9,11 +9,11 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from typing import Protocol
 else:
-    Protocol = object  # the real one costs as much as a module
+    Protocol = object  # importing the real one costs as much as a module
 
 
 class Mark(Struct, frozen=True, order=True):
-    """A place in a file the user can open. ``line`` and ``column`` start at 1; 0 means unknown."""
+    """A place in a file that the user can open. ``line`` and ``column`` start at 1; 0 means unknown."""
 
     file: str
     line: int = 0
@@ -39,16 +39,15 @@ class SlsRef(Struct, frozen=True):
         return f"{self.env}:{self.name}"
 
 
-Step = object  # a key, or a place in a list
+Step = object  # a key, or an index in a list
 Path = tuple[Step, ...]
 
 
 class Origin(Protocol):
-    """The file some data came from; finds the place of any value in it.
+    """The file that data came from, with the place of each value in it.
 
-    Positions are looked up only when a problem is reported, so that the common run pays
-    nothing for them. ``path`` leads into the data: a key for each mapping, an index
-    or the key of a single-key item for each list.
+    Positions are looked up only when a problem is reported, so that they cost nothing in other runs. ``path``
+    leads into the data: a key for each mapping, an index or the key of a single-key item for each list.
     """
 
     @property
@@ -58,7 +57,7 @@ class Origin(Protocol):
 
 
 class NoFile:
-    """The origin of a state that is not in a file, such as one typed by hand; shown as ``<text>``."""
+    """The origin of a state that is not in a file, such as one from the command line; shown as ``<text>``."""
 
     def __init__(self, text: str) -> None:
         self.file = f"<{text}>"

@@ -6,12 +6,12 @@ checksums. A secret that has changed is not found, and the plan is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TypeVar
 
 from saltern.language import secrets
 from saltern.language.secret_tokens import fill_tokens, token
+from saltern.language.texts import texts_in
 
 Data = TypeVar("Data")
 
@@ -27,19 +27,10 @@ def conceal(body: Data, salt: str) -> Data:
 
 def reveal(body: object, salt: str, also: object = None) -> object:
     """The data with checksums replaced by the secrets of this process, or by texts of ``also``."""
-    known = {_sum(text, salt): text for text in (*secrets.forms(), *_texts(also))}
+    known = {_sum(text, salt): text for text in (*secrets.forms(), *texts_in(also))}
     return fill_tokens(body, known.get)
 
 
 def _sum(text: str, salt: str) -> str:
     """A salted checksum, so that a short secret cannot be looked up in a table."""
     return sha256(f"{salt} {text}".encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (text for inner in value.values() for text in _texts(inner))
-    elif isinstance(value, Iterable) and not isinstance(value, bytes):
-        yield from (text for inner in value for text in _texts(inner))

@@ -14,8 +14,9 @@ from msgspec import Struct
 from saltern.language import secrets
 from saltern.language.diagnostics import CompileError, Diagnostic, Severity
 from saltern.language.source import Mark
+from saltern.language.texts import texts_in
 from saltern.render.document import Job, Rendered
-from saltern.render.encrypted import changed_text, changed_values, texts_in
+from saltern.render.encrypted import changed_text, changed_values, text_or_bytes
 from saltern.system.gpg import Message
 
 Found = Mapping[str, str | bytes]
@@ -66,18 +67,11 @@ def _fill_in(text: str, pattern: re.Pattern[str], found: Found) -> str | bytes:
         data = found.get(block, block)
         whole += data if isinstance(data, bytes) else data.encode("utf-8", "surrogateescape")
         whole += after.encode("utf-8", "surrogateescape")
-    return _read(whole.rstrip(b"\n"))
+    return text_or_bytes(whole.rstrip(b"\n"))
 
 
 def _as_text(data: str | bytes) -> str:
     return data if isinstance(data, str) else data.decode("utf-8", "replace")
-
-
-def _read(data: bytes) -> str | bytes:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data
 
 
 def _decrypt_blocks(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
@@ -93,7 +87,7 @@ def _decrypt_blocks(blocks: Sequence[str], kind: Armour, job: Job) -> Found:
             raise CompileError(_problem(str(problem), wanted[0], kind, job)) from None
         for block, message in zip(wanted, messages, strict=True):
             if not message.problem:
-                known[block] = _read(message.data)
+                known[block] = text_or_bytes(message.data)
                 secrets.add(known[block])
         wrong = {block: one.problem for block, one in zip(wanted, messages, strict=True) if one.problem}
         if wrong:

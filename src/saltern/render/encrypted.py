@@ -1,24 +1,12 @@
-"""Shared by renderers of encrypted values: texts in data, and texts with decrypted parts."""
+"""Shared by renderers of encrypted values: data and texts with decrypted parts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from saltern.language import secrets
 from saltern.render.document import LineMap, Rendered
-
-
-def texts_in(value: object) -> Iterator[str]:
-    """All texts in data, except keys of mappings."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from texts_in(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from texts_in(inner)
 
 
 def changed_values(value: object, change: Callable[[str], object]) -> object:
@@ -30,6 +18,14 @@ def changed_values(value: object, change: Callable[[str], object]) -> object:
         copy.update((key, changed_values(inner, change)) for key, inner in value.items())
         return copy
     return [changed_values(inner, change) for inner in value] if isinstance(value, list) else value
+
+
+def text_or_bytes(data: bytes) -> str | bytes:
+    """What was decrypted: bytes if it is not text."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
 
 
 def changed_text(made: Rendered, parts: re.Pattern[str], found: Mapping[str, str]) -> Rendered:

@@ -11,6 +11,7 @@ from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.redact import redact
 from saltern.render.stages import missing_package
+from saltern.render.traceback_line import line_in
 
 if TYPE_CHECKING:
     from saltern.render.document import Job
@@ -128,12 +129,7 @@ def _keep(names: Mapping[str, object], job: Job, own: frozenset[str] | set[str])
 
 def _line(problem: BaseException, file: str) -> int:
     """The template line, where the engine compiles it under its own name."""
-    line, trace = 0, problem.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
+    return line_in(problem.__traceback__, file)
 
 
 def _render_error(problem: BaseException, job: Job, line: int, text: str) -> CompileError:

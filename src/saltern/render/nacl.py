@@ -12,7 +12,7 @@ from saltern.language import secrets
 from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
 from saltern.render.document import Job, Rendered
-from saltern.render.encrypted import changed_text, changed_values, line_of
+from saltern.render.encrypted import changed_text, changed_values, line_of, text_or_bytes
 
 BOX = re.compile(r"NACL\[([^\]]*)\]")
 WHOLE = re.compile(r"^NACL\[(.*)\]\s*$", re.DOTALL)
@@ -52,7 +52,7 @@ class _Key:
                 data = self._open(base64.b64decode(box.strip()))
             except (ValueError, binascii.Error, OSError, RuntimeError) as problem:
                 raise CompileError(_problem(problem, text, self._job)) from None
-            known[text] = _read(data)
+            known[text] = text_or_bytes(data)
             secrets.add(known[text])
         return known[text]
 
@@ -86,13 +86,6 @@ def _opener(config: Mapping[str, object]) -> Callable[[bytes], bytes]:
             raise ValueError("it was sealed with another key, or is damaged") from None
 
     return decrypt
-
-
-def _read(data: bytes) -> str | bytes:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data
 
 
 def _problem(problem: Exception, text: str, job: Job) -> Diagnostic:

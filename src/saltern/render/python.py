@@ -10,13 +10,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from types import FunctionType, TracebackType
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from saltern.language.delayed import MARKER, Block
 from saltern.language.diagnostics import CompileError, Diagnostic, words_of
 from saltern.language.source import Mark
 from saltern.render.redact import redact
+from saltern.render.traceback_line import line_in
 from saltern.render.watchdog import TimeIsUp, limit_time
 
 if TYPE_CHECKING:
@@ -95,24 +96,15 @@ def _report_errors(job: Job, text: str) -> Iterator[None]:
             Diagnostic(code="py-syntax", what=f"not Python: {problem.msg}", where=where)
         ) from None
     except TimeIsUp:
-        where = Mark(job.file, _line(sys.exc_info()[2], job.file))
+        where = Mark(job.file, line_in(sys.exc_info()[2], job.file))
         what = f"this file used {job.seconds:g} s of CPU time and was stopped"
         raise CompileError(Diagnostic(code="template-time", what=what, where=where)) from None
     except CompileError:
         raise
     except (Exception, SystemExit) as problem:
-        where = Mark(job.file, _line(problem.__traceback__, job.file))
+        where = Mark(job.file, line_in(problem.__traceback__, job.file))
         said = redact(
             words_of(problem), text + USAGE, pillar=job.values.get("pillar"), grains=job.values.get("grains")
         )
         what = f"{type(problem).__name__}: {said}"
         raise CompileError(Diagnostic(code="py-failed", what=what, where=where)) from None
-
-
-def _line(trace: TracebackType | None, file: str) -> int:
-    line = 0
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line

@@ -67,32 +67,38 @@ class EngineFault(Exception):
     pass
 
 
+def run_command(argv, workdir, timeout):
+    """The exit code, the output and the messages of one command."""
+    try:
+        done = subprocess.run(
+            argv,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            cwd=workdir,
+            timeout=timeout,
+            text=True,
+            errors="replace",
+            umask=0o022,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise EngineFault(f"no answer in {timeout} s") from None
+    except OSError as exc:
+        raise EngineFault(str(exc)) from None
+    return done.returncode, done.stdout, done.stderr
+
+
 def run_engine(command, case, workdir, timeout):
     reqs = case.prepare(workdir)
     steps = []
     for req in reqs:
+        code, out, err = run_command(engine_argv(command, req), workdir, timeout)
         try:
-            done = subprocess.run(
-                engine_argv(command, req),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                stdin=subprocess.DEVNULL,
-                cwd=workdir,
-                timeout=timeout,
-                text=True,
-                errors="replace",
-                umask=0o022,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise EngineFault(f"no answer in {timeout} s") from None
-        except OSError as exc:
-            raise EngineFault(str(exc)) from None
-        try:
-            reply = engine_reply(done.stdout)
+            reply = engine_reply(out)
         except (ValueError, KeyError, TypeError):
-            tail = (done.stderr.strip() or done.stdout.strip())[-300:]
-            raise EngineFault(f"exit {done.returncode}, no JSON answer: {tail}") from None
+            tail = (err.strip() or out.strip())[-300:]
+            raise EngineFault(f"exit {code}, no JSON answer: {tail}") from None
         steps.append(harness.normalise(req["op"], reply, req))
     return {"steps": steps, "scratch": harness.snapshot(reqs[0]["scratch"])}
 

@@ -45,13 +45,13 @@ def test_truth_is_enough_for_a_result(given: object, wanted: bool) -> None:
         ({"name": "a", "result": True, "changes": {}}, "it has no 'comment'"),
         ({"name": "a"}, "it has no 'result', 'changes', 'comment'"),
         ({**GOOD, "changes": ["a"]}, "'changes' is a list, not a dictionary"),
-        ({**GOOD, "comment": ["a", 1]}, "'comment' is a list with something in it that is no text"),
+        ({**GOOD, "comment": ["a", 1]}, "'comment' is a list with an item that is not text"),
     ],
 )
 def test_a_bad_return_is_a_failure_that_says_what_is_wrong(given: object, said: str) -> None:
     result = to_result(given, "m.f")
     assert result.outcome is Outcome.FAILED
-    assert result.comment.startswith("m.f gave a malformed return: ")
+    assert result.comment.startswith("m.f returned a malformed result: ")
     assert said in result.comment
 
 

@@ -12,9 +12,13 @@ import pytest
 from tests import kit
 
 from saltern.config.load import load
-from saltern.config.minion import OWN, options
+from saltern.config.minion import OWN, SHARED, options
 from saltern.config.options import OPTIONS
 from saltern.config.settings import Settings
+from saltern.engine.request import Request
+from saltern.engine.session import Session
+from saltern.engine.show import show_low
+from saltern.language.diagnostics import Diagnostics
 
 ROOT = Path(__file__).parent.parent.parent.parent
 SITE = Path(os.environ.get("SALTERN_SALT_SITE") or ROOT / "build" / "salt")
@@ -44,6 +48,7 @@ def test_every_option_that_salt_gives_a_minion_is_there_with_its_value() -> None
     salts = json.loads(done.stdout)
     mine = json.loads(json.dumps(options(Settings(), "root")))
     assert not salts.keys() - mine.keys()
+    assert salts.keys() & OPTIONS.keys() == set(SHARED.split())
     assert {key: mine[key] for key in salts if key not in OURS} == {
         key: value for key, value in salts.items() if key not in OURS
     }
@@ -65,9 +70,24 @@ def test_options_that_only_we_have_do_not_hide_pillar_until_they_are_set() -> No
     assert OPTIONS.keys() >= OWN
     assert not options(Settings(), "root").keys() & OWN
     assert options(Settings(keep_runs=3), "root")["keep_runs"] == 3
-    text = "{{ salt['config.get']('check') }} {{ salt['config.get']('files') }}"
-    files = {"main.sls": f"x:\n  test.nop:\n    - text: {text}\n"}
-    assert kit.low(files, pillar={"check": "mine", "files": "some"})[0]["text"] == "mine some"
+    names = [*sorted(OWN - {"grains_file", "state_dir"}), "files"]  # kit sets those
+    asked = " ".join(f"{{{{ salt['config.get']('{name}') }}}}" for name in names)
+    files = {"main.sls": f"x:\n  test.nop:\n    - text: {asked}\n"}
+    pillar = {name: f"my-{name}" for name in names}
+    assert str(kit.low(files, pillar=pillar)[0]["text"]).split() == list(pillar.values())
+
+
+def test_opts_has_the_environment_that_was_asked_for_and_base_for_named_files(tmp_path: Path) -> None:
+    (tmp_path / "x.sls").write_text("x:\n  test.nop:\n    - text: env {{ opts.saltenv }}\n")
+    (tmp_path / "top.sls").write_text("{{ saltenv }}: {'*': [x]}\n")
+
+    def seen(*sls: str, env: str | None = None) -> object:
+        session = Session(Settings(file_roots={env or "base": [str(tmp_path)]}, id="x"), grains={})
+        return show_low(session, Request(sls=sls, saltenv=env), Diagnostics())[0]["text"]
+
+    assert seen("x") == "env base"
+    assert seen("x", env="dev") == seen(env="dev") == "env dev"
+    assert seen() == "env None"
 
 
 def test_templates_find_grains_and_pillar_in_opts() -> None:

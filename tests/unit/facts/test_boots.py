@@ -37,7 +37,7 @@ def test_files_say_that_a_reboot_is_due(monkeypatch: pytest.MonkeyPatch, tmp_pat
             file.write(text)
     found = boots.due(Settings())
     assert found["reboot_due"] is True
-    assert found["reboot_reasons"] == [f"{flag} is there (asked for by libc6, linux-image)", *before]  # type: ignore[misc]
+    assert found["reboot_reasons"] == [f"{flag} exists (requested by libc6, linux-image)", *before]  # type: ignore[misc]
 
 
 def test_libraries_that_were_replaced_are_a_reason() -> None:

@@ -16,9 +16,9 @@ from saltern.modules.api.declare import state
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ({"repeat": "twice"}, "repeat is 'twice'; it is 'safe' or 'once'"),
-        ({"refreshes": "grains"}, "refreshes is 'grains'; it is a tuple of grains, pillar, modules"),
-        ({"refreshes": ("grain",)}, "refreshes is ('grain',); it is a tuple of grains, pillar, modules"),
+        ({"repeat": "twice"}, "repeat is 'twice'; it must be 'safe' or 'once'"),
+        ({"refreshes": "grains"}, "refreshes is 'grains'; it must be a tuple of grains, pillar, modules"),
+        ({"refreshes": ("grain",)}, "refreshes is ('grain',); it must be a tuple of grains, pillar, modules"),
     ],
 )
 def test_a_wrong_word_is_found_where_it_is_written(words: dict[str, Any], told: str) -> None:

@@ -79,7 +79,7 @@ def test_an_exception_may_neither_grow_nor_stay_when_the_code_shrinks(
 
 def test_an_exception_for_what_is_gone_is_a_problem() -> None:
     (only,) = problems([], {"methods of b.py:B": 20})
-    assert only == "methods of b.py:B: there is no such thing any more: remove the exception"
+    assert only == "methods of b.py:B: it no longer exists: remove the exception"
 
 
 @given(st.integers(1, 200), st.integers(1, 200))

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from saltern.config.settings import Settings
 from saltern.durable.barriers.records import open_barriers
+from saltern.journal.lock_file import lock_of_legs
 from saltern.journal.runs import Runs
 from saltern.language.diagnostics import SalternError
 from saltern.system import build_slots, own_program
@@ -42,6 +43,12 @@ class Watch(Struct, frozen=True, kw_only=True):
             return not open_barriers(Runs(Settings(state_dir=self.state_dir)).state(self.run), "update")
         except SalternError:
             return False
+
+    @property
+    def is_held(self) -> bool:
+        """True if a process works on a run or a leg of this machine."""
+        run = Runs(Settings(state_dir=self.state_dir)).lock.holder()
+        return run is not None or lock_of_legs(self.state_dir).holder() is not None
 
 
 def watch(task: Watch) -> None:
@@ -81,7 +88,18 @@ def _end_process(pid: int, lives: Callable[[], bool]) -> None:
 
 
 def _resume_run(task: Watch, end: float) -> None:
-    """Resume the run with the current build, which outlives us once it has taken over."""
+    """Resume the run with the current build, until the journal has the result of the update. If that ends
+    because another process works on the run, wait for that process: it may take over.
+    """
+    while True:
+        _start_build(task, end)
+        if task.is_over or not task.is_held or time.monotonic() >= end:
+            return
+        _until(lambda: task.is_over or not task.is_held, end)
+
+
+def _start_build(task: Watch, end: float) -> None:
+    """Start the current build, which outlives us once it has taken over."""
     import subprocess
 
     is_ours = build_slots.running_in(task.slots, "current")

@@ -45,7 +45,8 @@ def explain(
     name = type(problem).__name__
     text = words_of(problem)
     if isinstance(problem, KeyError):
-        text = f"there is no key {problem}"
+        said = str(problem.args[0]) if problem.args else ""
+        text = said if ": " in said else f"there is no key {problem}"  # some functions say more than the key
     own = isinstance(problem, jinja2.TemplateError) or name == "BadArgument"
     return "template-failed", text if own else f"{text} ({name})", failed_fix(text)
 

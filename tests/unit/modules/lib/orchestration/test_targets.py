@@ -54,7 +54,7 @@ def test_an_id_of_digits_is_an_id() -> None:
 
 
 def test_a_kind_that_does_not_exist_is_named() -> None:
-    with pytest.raises(Refused, match=re.escape("tgt_type cannot be 'globe'; it is one of glob, list")):
+    with pytest.raises(Refused, match=re.escape("tgt_type cannot be 'globe'; it must be one of glob, list")):
         compound("web*", "globe")
 
 
