@@ -24,11 +24,6 @@ from saltern.sources.git.roots import GitRoots
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
-@pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     made = Repository(tmp_path / "served" / "states.git")
     made.commit({"web.sls": "one: test.nop\n", "sub/db.sls": "db: test.nop\n"}, tag="v1")
@@ -321,7 +316,7 @@ def test_a_remote_that_hangs_is_a_sentence_and_leaves_no_process(
     monkeypatch.setattr(program, "LIMIT", 2.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = address.replace("PORT", str(silent.getsockname()[1]))
-        with pytest.raises(OperationError, match="it did not answer within 2 seconds"):
+        with pytest.raises(OperationError, match="it did not respond within 2 seconds"):
             GitRoots(str(tmp_path / "cache"), max_age=0).root(parse_remote(f"git+{url}@main"))
         end = time.monotonic() + 20  # a process that was killed is gone a moment later
         while of_it := [one for one in Path("/proc").glob("[0-9]*/cmdline") if url.encode() in _read(one)]:

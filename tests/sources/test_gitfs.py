@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -166,7 +167,7 @@ def test_an_entry_for_the_same_address_has_its_own_branches(
     [
         ({"passphrase": "s3cr3tly"}, "passphrase cannot be used"),
         ({"user": "ann", "password": "s3cr3tly"}, "without encryption"),
-        ({"ref_types": ["branch", "commit"]}, "ref_types are branch, tag, sha, not commit"),
+        ({"ref_types": ["branch", "commit"]}, "ref_types can be branch, tag, sha, not commit"),
         ({"refspecs": ["+refs/heads/*:refs/elsewhere/*"]}, "leads neither to"),
         ({"refspecs": ["refs/heads/main"]}, "leads neither to"),
         ({"update_interval": "soon"}, "update_interval needs a number"),
@@ -180,6 +181,12 @@ def test_what_cannot_be_followed_is_refused_by_its_name(words: Config, why: str)
         gitfs_remotes({"gitfs_remotes": [{"http://h/x.git": [{key: one} for key, one in words.items()]}]})
     assert why in str(caught.value)
     assert "s3cr3tly" not in str(caught.value)
+
+
+def test_the_guide_has_every_setting_with_its_meaning() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "git-sources.md"
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", guide.read_text(encoding="utf-8"), re.MULTILINE)
+    assert dict(rows) == SETTINGS
 
 
 def test_every_setting_that_salt_documents_is_known() -> None:

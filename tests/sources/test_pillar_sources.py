@@ -30,11 +30,6 @@ SALT = Path(__file__).parents[2] / "build" / "salt" / "programs" / "salt-call"
 GIT_FOR_SALT = next(map(str, (ENGINES / "build" / "stores").glob("lib/python3*/site-packages/git/..")), "")
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
 def shown(place: Place, entries: list[object], *words: str, **config: object) -> Done:
     minion = {
         "file_client": "local",
@@ -125,7 +120,7 @@ def test_what_yamlex_adds_to_yaml_is_refused(place: Place, printed: str) -> None
     place.write({"etc/saltern.yaml": json.dumps({"ext_pillar": [{"cmd_yamlex": f"cat {path}"}]})})
     done = place.run("show", "pillar")
     assert done.code != 0
-    assert "saltern.yaml:1: ext_pillar 'cmd_yamlex' failed: what it gave cannot be read" in done.err
+    assert "saltern.yaml:1: ext_pillar 'cmd_yamlex' failed: its output cannot be read" in done.err
 
 
 def test_a_stack_of_templates_is_merged_as_in_salt(place: Place) -> None:
@@ -207,8 +202,8 @@ def test_servers_answer_with_json_and_yaml(place: Place) -> None:
         missing = shown(place, [{"http_json": {"url": f"{url}/none"}}])
     away = shown(place, [{"http_json": {"url": f"{url}/%s"}}])
     for done, why in (
-        (refused, "answered with 401"),
-        (missing, "answered with 404"),
+        (refused, "responded with 401"),
+        (missing, "responded with 404"),
         (away, "cannot be reached"),
     ):
         assert done.code != 0

@@ -8,7 +8,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,12 @@ import msgspec
 import pytest
 from tests.e2e.command import Place
 from tests.sources.salt_gitfs import SALT
+from tests.sources.stored import check_stored_and_removed
 from tests.sources.vault_server import TOKEN, vault_server
 from tools.engines import ROOT
 
 from saltern.language import secrets
 from saltern.modules.lib import sdb
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
 
 
 def configured(place: Place, **more: object) -> None:
@@ -100,7 +95,6 @@ def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return package
 
 
-@pytest.mark.usefixtures("_forgotten")
 def test_a_key_ring_of_a_user(ring: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     opts = {"desk": {"driver": "keyring", "service": "web"}}
     uri = "sdb://desk/me"
@@ -119,13 +113,6 @@ def test_a_key_ring_of_a_user(ring: Any, monkeypatch: pytest.MonkeyPatch) -> Non
         sdb.get(uri, opts)
 
 
-@pytest.fixture
-def _forgotten() -> Iterator[None]:
-    yield
-    secrets.forget()
-
-
-@pytest.mark.usefixtures("_forgotten")
 def test_values_are_stored_found_and_removed_and_are_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,12 +124,7 @@ def test_values_are_stored_found_and_removed_and_are_secret(
             "kv": {**vault, "patch": True},
             "whole": vault,
         }
-        for uri in ("sdb://lite/a b", "sdb://kv/secret/app?pw", "sdb://whole/old/app/pw"):
-            assert sdb.put(uri, "st0red-value", opts) is True
-            assert sdb.get(uri, opts) == "st0red-value"
-            assert secrets.mask("st0red-value") == "***"
-            assert sdb.delete(uri, opts) is True
-            assert sdb.delete(uri, opts) is False
+        check_stored_and_removed(("sdb://lite/a b", "sdb://kv/secret/app?pw", "sdb://whole/old/app/pw"), opts)
         assert sdb.get("sdb://kv/secret/app?other", opts) == "stays-here"
         assert sdb.get("sdb://whole/old/app?other", opts) is None
     assert sdb.put("sdb://none/x", "y", opts) is False

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.e2e.command import Done, Place
 from tests.sources.old_salt import needs_old_salt, old_salt
 from tests.sources.real_vault import ROOT, RealVault, needs_vault, real_vault
+from tests.sources.stored import check_stored_and_removed
 from tests.unit.system.answering import answering
 
-from saltern.language import secrets
 from saltern.modules.lib import sdb
 
 pytestmark = needs_vault
@@ -37,21 +36,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealVault]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
-
-
-@pytest.fixture
 def garbage() -> Iterator[str]:
     """Another server, which does not speak HTTP."""
     with answering(b"SSH-2.0-x\r\n") as port:
         yield f"http://127.0.0.1:{port}"
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    yield
-    secrets.forget()
 
 
 def shown(place: Place, entries: list[object], vault: dict[str, Any], *words: str, **more: object) -> Done:
@@ -175,12 +163,8 @@ def test_values_are_stored_and_removed(server: RealVault) -> None:
     server.put("secret/stored", {"other": "stays-here"})
     whole = {"driver": "vault", "url": server.url, "auth": {"token": server.token()}}
     opts = {"whole": whole, "kv": {**whole, "patch": True}}
-    for uri in ("sdb://kv/secret/stored?pw", "sdb://whole/old/stored/pw", "sdb://kv/old/fresh?pw"):
-        assert sdb.put(uri, "st0red-value", opts) is True
-        assert sdb.get(uri, opts) == "st0red-value"
-        assert secrets.mask("st0red-value") == "***"
-        assert sdb.delete(uri, opts) is True
-        assert sdb.delete(uri, opts) is False
+    addresses = ("sdb://kv/secret/stored?pw", "sdb://whole/old/stored/pw", "sdb://kv/old/fresh?pw")
+    check_stored_and_removed(addresses, opts)
     assert sdb.get("sdb://kv/secret/stored?other", opts) == "stays-here"
     with pytest.raises(sdb.SdbError, match=r"refuses 'team/kv/data/app/one' with this token"):
         sdb.put("sdb://kv/team/kv/app/one?x", "y", opts)
@@ -215,9 +199,9 @@ def test_every_refusal_is_a_sentence_by_its_line_without_a_secret(
         "the method 'ldap' is not supported": ({"url": server.url, "auth": {"method": "ldap"}}, common),
         "no address of Vault": ({"auth": {"token": "x"}}, common),
         "it needs path=": (good, [{"vault": {"nesting_key": "x"}}]),
-        "leads to another path": (good, [{"vault": "path=secret/{grains[site]}"}]),
+        "would lead to another path": (good, [{"vault": "path=secret/{grains[site]}"}]),
         "cannot be reached": ({**good, "url": "http://127.0.0.1:1"}, common),
-        "its answer is not HTTP, or was cut off": ({**good, "url": garbage}, common),
+        "its response is not HTTP, or is incomplete": ({**good, "url": garbage}, common),
     }
     for why, (config, asked) in cases.items():
         done = shown(place, asked, config, grains={"site": "../common"})

@@ -1,4 +1,5 @@
 """Stop 5. Finds a file in the roots by its name, and reads its text.
 
-Takes a ``SlsRef`` from ``compiler``, gives a ``SlsSource`` to ``render``; serves ``salt://`` to modules.
+Takes a ``SlsRef`` from ``compiler``, and gives a ``SlsSource`` to ``render``; provides ``salt://`` for
+modules.
 """

@@ -1,7 +1,7 @@
-"""Ask the agent that started this run, through its UNIX socket: one line of JSON in, one line out.
+"""Sends requests to the agent that started this run, through its UNIX socket: one line of JSON each way.
 
-An agent may be restarted while a run is in progress, so ``ask`` tries again until a time limit. The agent
-may also be waiting for its controller: that time does not count for who gives ``most``.
+An agent may be restarted while a run is in progress, so ``ask`` tries again until a time limit. The agent may
+also be waiting for its controller: with ``most``, that time does not count.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.system import long_sockets
 
 WAIT = 120.0
-MOST_WAIT = 900.0  # seconds in all, for an agent that was there meanwhile
+MOST_WAIT = 900.0  # seconds in all, for an agent that was reached meanwhile
 STEP = 0.2
-MOST = 1 << 30  # bytes of an answer
+MOST = 1 << 30  # bytes of a response
 
 
 class AgentAway(Exception):
-    """The agent did not answer; the text says why. ``was_there``: it had taken the question."""
+    """The agent did not respond; the text says why. ``was_there``: it had accepted the request."""
 
     was_there = False
 
 
 def ask(path: str, question: dict[str, object], *, wait: float = WAIT, most: float = 0.0) -> dict[str, Any]:
-    """Return the agent's answer. Raises ``OperationError`` if there is none within ``wait`` seconds; with
+    """Return the agent's response. Raises ``OperationError`` if there is none within ``wait`` seconds; with
     ``most``, if the agent was away for so long, or within ``most`` seconds.
     """
     last = time.monotonic() + max(wait, most)
@@ -60,7 +60,7 @@ def _ask_once(path: str, question: dict[str, object], end: float) -> dict[str, A
     try:
         return msgspec.json.decode(data, type=dict[str, Any])
     except msgspec.DecodeError:
-        raise _absence("it ended before it answered", was_there) from None
+        raise _absence("it ended before it responded", was_there) from None
 
 
 def _absence(why: str, was_there: bool) -> AgentAway:
@@ -73,7 +73,7 @@ def _away(path: str, why: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="agent-away",
-            what=f"the agent at {path} does not answer: {why}",
+            what=f"the agent at {path} does not respond: {why}",
             fix="start the agent, and resume the run: saltern resume",
         )
     )

@@ -1,7 +1,7 @@
-"""A tree that an agent has fetched: the agent is asked for a missing file when it is needed.
+"""A tree that an agent has fetched: a missing file is requested from the agent when it is needed.
 
-For such a file there is a link to the place in the agent's cache where its content will be. Everything else
-is as in any tree; ``fleet/files/materialise.py`` writes it.
+Such a file is a link to the place in the agent's cache for its content. Everything else is as in any tree;
+``fleet/files/materialise.py`` writes it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from saltern.sources.agent_socket import WAIT, ask
 from saltern.sources.stub import STUB
 from saltern.sources.tree import Tree, inside
 
-MOST_LINKS = 40  # as the kernel follows
+MOST_LINKS = 40  # as many as the kernel follows
 
 
 class Description(Struct, frozen=True, kw_only=True):
     """``tree.json``: the directories of each environment, and the links that each had.
 
-    ``complete``: every file of the tree has a link; if not, names without one are requested, too.
+    ``complete``: every file of the tree has a link; if not, names without a link are requested, too.
     """
 
     digest: str
@@ -36,7 +36,7 @@ class Description(Struct, frozen=True, kw_only=True):
 
 
 class PublishedTree(Tree):
-    """The tree in a directory of the agent, and the socket at which the agent answers."""
+    """The tree in a directory of the agent, and the socket of the agent."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class PublishedTree(Tree):
         return os.path.isfile(path)
 
     def _is_new_file(self, path: str) -> bool:
-        """Ask once for a name that the tree does not have; True if it is a file, which was then fetched."""
+        """Request a name that the tree does not have, once; True if it is a file, which was then fetched."""
         if path in self._missing or os.path.isdir(path):
             return False
         self._missing.add(path)

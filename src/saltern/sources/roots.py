@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 
-ANY_ENV = "__env__"  # an environment of this name in the roots stands for every other
+ANY_ENV = "__env__"  # an environment of this name in the roots is used for every other environment
 
 
 class Roots:

@@ -1,14 +1,14 @@
-"""The stub of a file that is rendered on a controller: what systems get in place of its text.
+"""The stub of a file that is rendered on a controller: systems get it in place of the text.
 
 The first line of such a file is ``#!controller|jinja|yaml``; a template that such files import has the
-comment ``{#!controller#}`` there. A stub has a token that means nothing elsewhere, and the ``#!delayed_sls``
-line of the file, whose words the run needs before it asks for the file.
+comment ``{#!controller#}`` there. A stub has a token that has no meaning elsewhere, and the ``#!delayed_sls``
+line of the file, whose words the run needs before it requests the file.
 """
 
 from __future__ import annotations
 
 CONTROLLER = "controller"  # the word before the renderers of a file
-STUB = "#!controller stub "  # how every stub begins
+STUB = "#!controller stub "  # the beginning of every stub
 # Not compiled here: every run imports this, and few runs need them.
 _STUB = r"#!controller stub ([0-9a-f]{32})\n"
 _MARKED = r"(?:#|\{#-?\s*|##\s*#?)!controller(?=[\s|#-]|$)"

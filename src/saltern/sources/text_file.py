@@ -10,8 +10,8 @@ from saltern.language.diagnostics import CompileError, Diagnostic
 from saltern.language.source import Mark
 
 BLOCK = b"delayed_block"
-BOM = b"\xef\xbb\xbf"  # which some editors write before a text
-_BYTES = "[\udc80-\udcff]"  # as ``surrogateescape`` reads what is not UTF-8
+BOM = b"\xef\xbb\xbf"  # which some editors write at the start of a text
+_BYTES = "[\udc80-\udcff]"  # the form in which ``surrogateescape`` reads bytes that are not UTF-8
 
 
 def read_text(path: str, max_size: int) -> str | None:
@@ -45,7 +45,7 @@ def _read(fd: int, path: str, max_size: int) -> str:
                 code="file-too-large",
                 what=f"this file has {size:,} bytes; {max_size:,} are allowed",
                 where=Mark(path),
-                fix="is it a state file at all? The limit is max_sls_size in the configuration",
+                fix="check that it is a state file; the limit is max_sls_size in the configuration",
             )
         )
     blocks: list[bytes] = []

@@ -1,6 +1,6 @@
 """The files of a tree, found in the roots of its environments.
 
-For each relative path the first directory that has it wins. Nothing outside the roots is
+For each relative path, the first directory that has it wins. Nothing outside the roots is
 ever reached by a name: ``..`` that leaves a root finds nothing. Links inside a root are
 followed, as the owner of the tree intends; a loop of links is an error, not a hang. In an untrusted
 tree, a link that leads out of the roots finds nothing.
@@ -21,7 +21,7 @@ from saltern.sources.walk import kind_of_entry, leads_out_of, links_below, walk
 
 
 class SlsSource(Struct, frozen=True):
-    """A state file as it is on disk. ``path`` is absolute, ``name`` is relative to its root."""
+    """A state file on disk. ``path`` is absolute, ``name`` is relative to its root."""
 
     ref: SlsRef
     path: str
@@ -56,7 +56,7 @@ class Tree(Roots):
         self._is_out = None if links_out else leads_out_of(every)
 
     def record_files(self) -> dict[str, None]:
-        """Record every file that is found or read from now on, in the mapping that is returned."""
+        """Record every file that is found or read from now on, in the returned mapping."""
         self._found = {} if self._found is None else self._found
         return self._found
 

@@ -14,12 +14,12 @@ Pairs = tuple[tuple[str, str], ...]
 HELPER = """!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' \
 "$SALTERN_USER" "$SALTERN_PASSWORD"; }; f"""
 
-# Never prompts; a server that stops answering counts as unreachable.
+# Never prompts; a server that stops responding counts as unreachable.
 SSH = "ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 -oServerAliveCountMax=4"
 
 
 def access_of(said: Mapping[str, object], url: str) -> Pairs:
-    """Git options for this remote. Raises ``OperationError`` for settings that are unsafe or cannot work."""
+    """The git options for a remote. Raises ``OperationError`` for settings that are unsafe or cannot work."""
     _check(said, url)
     found: list[tuple[str, str]] = []
     if _has_password(said):

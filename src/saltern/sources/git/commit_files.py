@@ -1,4 +1,4 @@
-"""Directories with the files of commits: held while a process uses them, removed when they are old."""
+"""Directories with the files of commits: held while a process uses them, and removed when they are old."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEEP = 3  # commits of one repository that no process uses
 UNUSED = 7 * 86400.0  # seconds: a run may pause for days, and needs its commit again
 
 _held: dict[str, int] = {}  # directories of commits that this process uses
-MOST_HELD = 100  # each is an open file; the others are safe by their age
+MOST_HELD = 100  # each is an open file; the others are protected by their age
 
 
 def hold(place: str) -> None:

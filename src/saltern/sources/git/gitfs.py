@@ -19,25 +19,25 @@ KINDS = {"branch": "refs/heads/", "tag": "refs/tags/", "sha": ""}
 SETTINGS: Mapping[str, str] = {
     "all_saltenvs": "the branch or tag that all environments use",
     "base": "the branch, tag or commit for the environment `base`",
-    "depth": "nothing: one commit of each branch is fetched in any case",
+    "depth": "no effect: one commit of each branch is fetched in any case",
     "disable_saltenv_mapping": "only `base` and those in `saltenv` are environments",
-    "fallback": "the branch or tag for environments that this remote has no branch or tag for",
-    "insecure_auth": "`user` and `password` may be sent over http://",
-    "mountpoint": "where its files appear below `salt://`",
-    "name": "nothing: saltern names its caches itself",
+    "fallback": "the branch or tag for environments without one in this remote",
+    "insecure_auth": "allow `user` and `password` to be sent over http://",
+    "mountpoint": "the directory below `salt://` in which its files appear",
+    "name": "no effect: saltern names its caches itself",
     "passphrase": "refused: nothing can enter it",
     "password": "with `user`, for https://",
     "privkey": "the key for ssh://",
     "proxy": "for http:// and https://",
-    "pubkey": "nothing: ssh finds it by `privkey`",
-    "ref_types": "which of `branch`, `tag` and `sha` are looked for",
+    "pubkey": "no effect: ssh finds it by `privkey`",
+    "ref_types": "which of `branch`, `tag` and `sha` are searched for",
     "refspecs": "which references of the remote are its branches and tags",
     "root": "the directory of the repository that is the root",
     "saltenv": "`ref`, `root` and `mountpoint` of single environments",
     "saltenv_blacklist": "environments that do not use this remote; patterns or regular expressions",
     "saltenv_whitelist": "the only environments that use this remote",
-    "ssl_verify": "false: certificates are not check_remote",
-    "update_interval": "seconds until the remote is asked again",
+    "ssl_verify": "false: certificates are not verified",
+    "update_interval": "seconds until the remote is contacted again",
     "user": "with `password`, for https://",
 }
 
@@ -49,7 +49,7 @@ class GitfsRemote(Struct, frozen=True, kw_only=True):
     base: str = "master"
     all_envs: str = ""
     kinds: tuple[str, ...] = tuple(KINDS)
-    mapped: bool = True  # branches and tags are environments by themselves
+    mapped: bool = True  # branches and tags are environments, too
     fallback: str = ""
     envs: Mapping[str, Mapping[str, str]] = {}
     allowed: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def _entry(entry: object, usual: Mapping[str, object], option: Option) -> GitfsR
     if isinstance(entry, Mapping) and len(entry) == 1:
         ((url, own),) = entry.items()
     if not isinstance(url, str):
-        raise invalid(f"{url!r} is neither an address nor one with settings below it")
+        raise invalid(f"{url!r} is neither an address nor an address with settings below it")
     given = as_mapping(own)
     check_settings(url, given, SETTINGS)
     said = {key: value for key, value in usual.items() if key in SETTINGS} | given
@@ -134,7 +134,7 @@ def mountpoint(value: object) -> str:
 def _kinds(url: str, given: object) -> tuple[str, ...]:
     kinds = tuple(str(one).lower() for one in as_list(given)) or tuple(KINDS)
     if unknown := [one for one in kinds if one not in KINDS]:
-        raise invalid(f"{mask(url)}: ref_types are {', '.join(KINDS)}, not {', '.join(unknown)}")
+        raise invalid(f"{mask(url)}: ref_types can be {', '.join(KINDS)}, not {', '.join(unknown)}")
     return kinds
 
 

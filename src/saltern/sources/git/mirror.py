@@ -1,7 +1,7 @@
-"""A repository as this machine has it: the commits that roots need, without their history, and their files.
+"""The local copy of a repository: the commits that roots need, without their history, and their files.
 
-What was fetched stays in use while the remote cannot be reached. A commit's files are written once, into a
-directory of their own, and never changed: a run uses the same files until it ends.
+Fetched commits stay in use while the remote cannot be reached. The files of a commit are written once, into
+their own directory, and never changed: a run uses the same files until it ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Mirror:
         self.place = os.path.join(directory, hashlib.sha256(about.encode()).hexdigest()[:32])
         self._repository = os.path.join(self.place, "git")
 
-    # -- what is known -----------------------------------------------------------------------------
+    # -- local data -----------------------------------------------------------------------------
 
     @property
     def fetched(self) -> float:
@@ -72,7 +72,7 @@ class Mirror:
     # -- the remote --------------------------------------------------------------------------------
 
     def list_remote(self) -> Refs:
-        """Ask the remote for its references. Raises ``OperationError``."""
+        """Read the references of the remote. Raises ``OperationError``."""
         said = git(self.remote, "ls-remote", "--symref", "--", self.remote.url)
         found: dict[str, str] = {}
         head = ""
@@ -109,7 +109,7 @@ class Mirror:
             self._git(*words, "--", self.remote.url, *specs)
 
     def fetch_all(self) -> None:
-        """Fetch all branches and tags with their history: some remotes give a commit in no other way."""
+        """Fetch all branches and tags with their history: some remotes provide a commit in no other way."""
         self._make()
         pairs = self.remote.refspecs or USUAL
         specs = [f"+{there}:{here.replace('refs/', 'refs/kept/', 1)}" for there, here in pairs]
@@ -141,7 +141,7 @@ class Mirror:
             os.mkdir(fresh, 0o700)
             try:
                 _write_files(self.remote, self._repository, commit, fresh)
-                with suppress(OSError):  # another process was quicker
+                with suppress(OSError):  # another process was faster
                     os.replace(fresh, place)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)

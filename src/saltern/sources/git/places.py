@@ -1,4 +1,4 @@
-"""Where the configuration names a remote: problems with the remote point to that line."""
+"""The places of remotes in the configuration, for problems with a remote."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Place = Callable[[Option, str], Mark | None]  # from an option, and its text in 
 
 
 def nowhere(_option: Option, _written: str) -> Mark | None:
-    """No place: there is no configuration."""
+    """No place, without a configuration."""
     return None
 
 
 @contextmanager
 def located_at(place: Place, option: Option, written: str) -> Iterator[None]:
-    """Add the place of an option to the problems raised within that have none."""
+    """Add the place of an option to problems that are raised in the block without a place."""
     try:
         yield
     except OperationError as problem:

@@ -52,12 +52,12 @@ def run(
             start_new_session=True,  # without a terminal, so that ssh cannot prompt
         )
     except FileNotFoundError:
-        raise remote_error(remote, "there is no git on this machine; install it") from None
+        raise remote_error(remote, "git is not on this machine; install it") from None
     with process:
         try:
             out, err = process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
-            raise remote_error(remote, f"it did not answer within {LIMIT:.0f} seconds") from None
+            raise remote_error(remote, f"it did not respond within {LIMIT:.0f} seconds") from None
         finally:
             _end(process)
     return subprocess.CompletedProcess(args, process.returncode, out, err)
@@ -112,6 +112,6 @@ def remote_error(remote: Remote, why: str) -> OperationError:
         Diagnostic(
             code="git-remote",
             what=f"{remote.shown} cannot be read: {why}",
-            fix="check the address, the network, and the credentials that git has of this user",
+            fix="check the address, the network, and this user's credentials for git",
         )
     )

@@ -16,9 +16,9 @@ USUAL: Pairs = (("refs/heads/*", "refs/heads/*"), ("refs/tags/*", "refs/tags/*")
 
 
 class Refs(Struct, frozen=True):
-    """What a remote has: commits by full name of a branch or tag, and the branch that is its head.
+    """The references of a remote: commits by full name of a branch or tag, and the branch that is its head.
 
-    ``sources`` has the remote's names of references that have another name here.
+    ``sources`` has the remote's names of references that are renamed here.
     """
 
     commits: Mapping[str, str]

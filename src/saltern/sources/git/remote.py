@@ -21,7 +21,8 @@ COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class Remote(Struct, frozen=True, kw_only=True):
-    """One root: a branch, a tag or a commit of a repository, a directory in it, and where that appears.
+    """One root: a branch, a tag or a commit of a repository, a directory in it, and where that appears below
+    ``salt://``.
 
     ``access`` are options of git for this remote; ``secrets`` are environment variables that they need;
     ``refspecs`` are patterns of references of the remote and of the mirror, if they are not the usual ones;
@@ -83,7 +84,7 @@ def _words(fragment: str, root: str) -> Mapping[str, str]:
 
 
 def check_remote(remote: Remote, root: str = "") -> Remote:
-    """The same remote. Raises ``OperationError`` if git must not be given it."""
+    """The same remote. Raises ``OperationError`` if it must not be passed to git."""
     root = root or remote.url
     scheme, mark, rest = remote.url.partition("://")
     if not mark or scheme not in PROTOCOLS or rest.startswith("-") or re.search(r"[\s\0]", remote.url):
@@ -113,7 +114,7 @@ def _wrong(root: str, why: str) -> OperationError:
     return OperationError(
         Diagnostic(
             code="git-address",
-            what=f"the root {mask(root)!r} is not understood: {why}",
+            what=f"the root {mask(root)!r} is invalid: {why}",
             fix="write git+https://host/repository.git@branch in file_roots",
         )
     )

@@ -18,9 +18,9 @@ Roots = dict[str, list[str]]
 
 
 class GitRoots:
-    """The remotes in use. A remote is asked again after ``max_age`` seconds.
+    """The remotes in use. A remote is contacted again after ``max_age`` seconds.
 
-    ``commits`` is filled with the commit of each remote, by its address. Given ones are used as they are, so
+    ``commits`` is filled with the commit of each remote, by its address. Given ones are used unchanged, so
     that a resumed run has the same files.
     """
 
@@ -39,7 +39,7 @@ class GitRoots:
         self._now = now
         self._place = place
         self._pinned = dict(commits or {})
-        self._fresh: dict[str, Refs] = {}  # remotes that this object has asked or could not reach
+        self._fresh: dict[str, Refs] = {}  # remotes that this object has contacted or could not reach
         self.commits: dict[str, str] = {}
         self.warnings: list[Diagnostic] = []
 
@@ -140,7 +140,7 @@ class GitRoots:
         return mirror.place not in self._fresh and self._now() - mirror.fetched >= age
 
     def _refs(self, one: GitfsRemote) -> Refs:
-        """The references of a remote of ``gitfs_remotes``; the ones that are needed are fetched."""
+        """The references of a remote of ``gitfs_remotes``; the needed ones are fetched."""
         mirror = Mirror(self._directory, one.remote)
         known = mirror.refs()
         if not known.commits or self._is_old(mirror, one.interval) or self._lacks(mirror, one, known):
@@ -152,13 +152,13 @@ class GitRoots:
         """True if this entry needs references that were not fetched for other entries or earlier settings."""
         if mirror.place in self._fresh:
             return any(name not in known.commits for name in wanted_refs(one, self._fresh[mirror.place]))
-        asked_for = named_refs(one) - {one.base, *one.envs}  # a remote may well have no branch of that name
+        asked_for = named_refs(one) - {one.base, *one.envs}  # a remote may have no branch of that name
         return any(not _full_names(known, ref) and not COMMIT.fullmatch(ref) for ref in asked_for)
 
     def _update(
         self, mirror: Mirror, wanted: Callable[[Refs], list[str]], *, may_stay: bool, all_: bool = False
     ) -> None:
-        """Fetch what has changed. ``may_stay``: what was fetched earlier will do if the remote is
+        """Fetch what has changed. ``may_stay``: earlier fetched references are sufficient if the remote is
         unreachable.
         """
         with mirror.hold():
@@ -189,7 +189,7 @@ class GitRoots:
         self._warn(
             mirror,
             "git-away",
-            f"it cannot be reached ({why}); what was fetched {hours:.1f} hours ago is used",
+            f"it cannot be reached ({why}); its state of {hours:.1f} hours ago is used",
         )
 
     def _warn(self, mirror: Mirror, code: str, what: str) -> None:
