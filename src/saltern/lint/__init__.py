@@ -1,1 +1,3 @@
-"""``saltern check``: compile everything, run nothing, report every problem, fix the mechanical ones."""
+"""``saltern check``: compile everything, run nothing, report every problem, and fix those that can be fixed
+automatically.
+"""

@@ -60,7 +60,7 @@ def prev_ret_unquoted(page: Page, found: Findings) -> None:
                 where=page.mark(line, tag.start()),
                 fix="add '| tojson'"
                 if whole
-                else "quote the value, or make all of it in one {{ … | tojson }}",
+                else "quote the value, or write the whole value as one {{ … | tojson }}",
                 edit=page.edit(line, at, at, " | tojson") if whole else None,
             )
 
@@ -91,7 +91,7 @@ def end_unnamed(page: Page, found: Findings) -> None:
             end = len(line.text.rstrip())
             found.warn(
                 "delayed-end-unnamed",
-                f"this ends the block {begun!r}, and does not say so",
+                f"this ends the block {begun!r} without naming it",
                 where=page.mark(line),
                 fix=f"write '#!end_delayed_block {begun}'",
                 edit=page.edit(line, end, len(line.text), f" {begun}"),

@@ -1,9 +1,9 @@
 """Formats a state file: indentation, blank lines and spaces, without changing its meaning.
 
 The rules: a list is two columns right of the line it belongs to, a mapping two columns right of its key; one
-blank line between the entries of a file; no blanks at the end of a line; one space inside ``{{ }}`` and
-``{% %}``. What a text means is held against what it meant: where the two differ, the file stays as it was.
-Where a template brings lines of its own, as a macro does, their indentation is fixed, and all of it is kept.
+blank line between the entries of a file; no blanks at the end of a line; one space inside ``{{ }}`` and ``{%
+%}``. The meaning of the text is compared before and after: if it differs, the file stays unchanged. Where a
+template inserts lines, as a macro does, the indentation matters, and all of it is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from saltern.lint.page import Line, Page, tags
 STEP = 2
 _DASH = re.compile(r"-(?:[ ]+|$)")
 _TAG = re.compile(r"(\{%[-+]?|\{\{[-+]?)[ ]*((?:[^\n%}]|%(?!\})|\}(?!\}))*?)[ ]*([-+]?%\}|[-+]?\}\})")
-_KEEP = re.compile(r"[|>][0-9-]*\+")  # a block scalar whose blank lines at its end count
+_KEEP = re.compile(r"[|>][0-9-]*\+")  # a block scalar whose final blank lines count
 # Templates that insert lines with their own indentation, or change that of other lines.
 _FIXED = re.compile(
     r"-%\}|-\}\}|\bindent\b|\{%[-+]?\s*(?:include|macro|call|filter|set\s+\w+\s*[-+]?%\})|^\s*\{\{[^\n]*\}\}\s*$",

@@ -9,7 +9,7 @@ from saltern.lint.page import Page
 from saltern.render.pipe import RENDERERS
 
 _INDENT = re.compile(r"[ \t]*\t[ \t]*")
-_SPACES = "  "  # what a tab becomes
+_SPACES = "  "  # replaces a tab
 _TRAILING = re.compile(r"[ \t]+$")
 
 
@@ -71,7 +71,7 @@ def old_renderer_spelling(page: Page, found: Findings) -> None:
         line = page.lines[0]
         found.warn(
             "old-renderer-spelling",
-            f"{first[2:]!r} is the old way to name a pipe of renderers",
+            f"{first[2:]!r} is the old spelling of a pipe of renderers",
             where=page.mark(line, 2),
             fix=f"write '#!{template}|{data}'",
             edit=page.edit(line, 2, len(first), f"{template}|{data}"),

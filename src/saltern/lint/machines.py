@@ -65,7 +65,7 @@ def _at(path: str) -> Iterator[Machine]:
     if os.path.isdir(path):
         names = sorted(name for name in os.listdir(path) if name.endswith(ENDINGS))
         if not names:
-            raise _wrong(f"there is no machine in {path!r}", "put a file NAME.yaml there for each machine")
+            raise _wrong(f"there is no machine in {path!r}", "put a file NAME.yaml in it for each machine")
         for name in names:
             yield from _at(os.path.join(path, name))
         return

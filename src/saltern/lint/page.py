@@ -34,7 +34,7 @@ class Line(Struct, frozen=True):
     """
 
     number: int
-    start: int  # its place in the text
+    start: int  # its position in the text
     text: str
     kind: str
 

@@ -57,55 +57,59 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="old-renderer-spelling",
-            doc="The first line names its renderers as `yaml_jinja` did, long ago.",
+            doc="The first line names its renderers in an old spelling, such as `yaml_jinja`.",
             fixes=True,
             text=layout.old_renderer_spelling,
         ),
         # values
         Rule(
             name="unquoted-octal",
-            doc="A file mode is a bare number with a leading zero; not all who read YAML take it for octal.",
+            doc="A file mode is a bare number with a leading zero, which not every YAML parser reads as"
+            " octal.",
             fixes=True,
             text=yaml_traps.unquoted_octal,
         ),
         Rule(
             name="base-sixty",
-            doc="Digits with a colon between them, such as `22:30`, are one number to YAML.",
+            doc="Digits separated by a colon, such as `22:30`, are read as a single number by YAML.",
             fixes=True,
             text=yaml_traps.base_sixty,
         ),
         Rule(
             name="unquoted-text",
-            doc="An argument that is text, as `name` or `version`, is a word or number that YAML changes:"
+            doc="The value of a text argument, such as `name` or `version`, is a word or a number that YAML"
+            " changes:"
             " `yes` becomes true, `1.10` becomes 1.1.",
             fixes=True,
             text=yaml_traps.unquoted_text,
         ),
         Rule(
             name="literal-secret",
-            doc="A password or a token is written into a state file, where anyone can read it.",
+            doc="A password or a token is in a state file, where anyone can read it.",
             text=yaml_traps.literal_secret,
         ),
         Rule(
             name="jinja-in-comment",
-            doc="A YAML comment holds a template: it is rendered, and fails as if it were no comment.",
+            doc="A YAML comment contains a template, which is rendered and can fail as if it were not in a"
+            " comment.",
             text=yaml_traps.jinja_in_comment,
         ),
         Rule(
             name="unquoted-jinja",
-            doc="A value begins with `{{`, neither quoted nor encoded: YAML reads what comes out of it.",
+            doc="A value begins with `{{` and is neither quoted nor encoded: YAML interprets the rendered"
+            " text.",
             on=False,
             text=yaml_traps.unquoted_jinja,
         ),
         # states
         Rule(
             name="command-unguarded",
-            doc="A command runs in every run: nothing says when it is already done.",
+            doc="A command runs in every run, since no condition says when there is nothing to do.",
             run=states.command_unguarded,
         ),
         Rule(
             name="watch-without-reaction",
-            doc="A state watches, but its module does not react to changes.",
+            doc="A state has a `watch`, but its module does not react to changes.",
             run=states.watch_without_reaction,
         ),
         Rule(
@@ -115,7 +119,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="argument-value",
-            doc="The value of an argument is not what the function takes, by its signature.",
+            doc="The value of an argument does not fit the signature of the function.",
             severity=ERROR,
             run=states.argument_value,
         ),
@@ -126,7 +130,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="path-relative",
-            doc="The path of a file state does not begin at the root.",
+            doc="The path of a file state is not absolute.",
             severity=ERROR,
             run=states.path_relative,
         ),
@@ -145,7 +149,8 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="requisite-not-included",
-            doc="A requisite names a state of a file that the run has, but not through this file's include:"
+            doc="A requisite names a state of a file that is part of the run, but that this file does not"
+            " include:"
             " applied alone, this file would not compile.",
             run=states.requisite_not_included,
         ),
@@ -157,12 +162,12 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="include-cycle",
-            doc="Files include each other in a circle.",
+            doc="Files include each other in a cycle.",
             tree=trees.include_cycle,
         ),
         Rule(
             name="sls-unreachable",
-            doc="The name of a file has a dot in it, so no SLS name leads to it.",
+            doc="The name of a file contains a dot, so no SLS name leads to it.",
             tree=trees.sls_unreachable,
         ),
         Rule(
@@ -180,7 +185,8 @@ RULES: dict[str, Rule] = {
         # delayed rendering
         Rule(
             name="prev-ret-changes",
-            doc="`prev_ret.changes` is asked for a key, without a default: the second run has no changes.",
+            doc="A key of `prev_ret.changes` is read without a default, although a second run has no"
+            " changes.",
             text=delayed.prev_ret_changes,
         ),
         Rule(
@@ -212,7 +218,7 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="delayed-draft-spelling",
-            doc="A delayed block is marked as the first draft did it: `{% delayed_block %}`.",
+            doc="A delayed block is marked in the spelling of the first draft: `{% delayed_block %}`.",
             on=False,
             fixes=True,
             text=delayed.draft_spelling,
@@ -233,11 +239,12 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="argument-suspicious",
-            doc="An argument of a state that takes any looks like a misspelt one or a misspelt requisite.",
+            doc="An argument of a state that accepts any argument looks like a misspelt argument or"
+            " requisite.",
         ),
         Rule(
             name="argument-unsupported",
-            doc="Salt takes this argument; here it has no effect, and the message says what is different.",
+            doc="Salt accepts this argument; here it has no effect, and the message says what differs.",
         ),
         Rule(name="requisite-unknown", doc="A requisite names a state that does not exist.", severity=ERROR),
         Rule(
@@ -246,23 +253,24 @@ RULES: dict[str, Rule] = {
         ),
         Rule(
             name="requisite-repeated",
-            doc="A state has one requisite in two lists: here both count, in Salt only the last.",
+            doc="A state has the same requisite in two lists; both count here, but only the last one in"
+            " Salt.",
         ),
-        Rule(name="requisite-matches-nothing", doc="The pattern of a requisite fits no state."),
+        Rule(name="requisite-matches-nothing", doc="The pattern of a requisite matches no state."),
         Rule(name="id-conflict", doc="Two files of one run declare the same ID.", severity=ERROR),
         Rule(name="sls-not-found", doc="A file that is named does not exist.", severity=ERROR),
         Rule(
             name="template-undefined",
-            doc="A template asks for a name that does not exist with the grains and the pillar given.",
+            doc="A template uses a name that does not exist with the given grains and pillar.",
             severity=ERROR,
         ),
-        Rule(name="condition-ignored", doc="A condition has a shape that does not count."),
-        Rule(name="exclude-matches-nothing", doc="An `exclude` names what is not part of the run."),
-        Rule(name="extend-by-argument", doc="An `extend` fits an argument of a state, not its name."),
+        Rule(name="condition-ignored", doc="A condition has a form that is ignored."),
+        Rule(name="exclude-matches-nothing", doc="An `exclude` names something that is not part of the run."),
+        Rule(name="extend-by-argument", doc="An `extend` matches an argument of a state, not its name."),
         Rule(name="extend-overridden", doc="Two files extend the same argument."),
         Rule(name="function-too-long", doc="The name of a function has more than one dot."),
         Rule(name="name-not-text", doc="The name of a state is a number or a boolean."),
-        Rule(name="names-empty", doc="`names` is an empty list, and one state runs all the same."),
+        Rule(name="names-empty", doc="`names` is an empty list, but one state runs nevertheless."),
         Rule(name="order-unknown", doc="`order` is neither a number nor `first` nor `last`."),
         Rule(name="use-unknown", doc="A `use` names a state that does not exist."),
         Rule(name="top-target", doc="A target of the top file cannot be read, and matches no machine."),

@@ -69,7 +69,7 @@ def is_reaction(path: str) -> bool:
 
 def _only_reactions(path: str) -> OperationError:
     what = f"{path!r} is a reactor file, not a state file"
-    fix = "see what it does about an event: saltern reactor test TAG DATA"
+    fix = "to see how it reacts to an event: saltern reactor test TAG DATA"
     return OperationError(Diagnostic(code="check-reaction", what=what, fix=fix))
 
 

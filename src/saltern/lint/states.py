@@ -22,7 +22,7 @@ from saltern.modules.api.registry import schema
 from saltern.plan.matcher import SLS, describe_requisite
 from saltern.runtime.slots import PREFIX
 
-# Each of these says when a command has to run.
+# Each of these determines when a command has to run.
 _GUARDS = {"unless", "onlyif", "creates", "stateful", "prereq", "onchanges", "onchanges_any"}
 _GUARDS |= {"onfail", "onfail_any", "onfail_all", "read_only"}
 _ORDERING = frozenset(kind.name for kind in ORDERING)
@@ -54,7 +54,7 @@ def command_unguarded(unit: Unit, found: Findings) -> None:
         if unit.nature(chunk).acts_always and _GUARDS.isdisjoint(chunk.words | chunk.args.keys()):
             found.warn(
                 "command-unguarded",
-                f"the command of {chunk.label!r} runs every time, and every time counts as a change",
+                f"the command of {chunk.label!r} runs every time, which always counts as a change",
                 where=chunk.mark(),
                 fix="say when it must run: unless, onlyif, creates, onchanges",
             )
@@ -87,9 +87,10 @@ def order_with_requisites(unit: Unit, found: Findings) -> None:
         if "order" in chunk.declared.words and waits:
             found.warn(
                 "order-with-requisites",
-                f"{chunk.label!r} has both 'order' and {min(waits)!r}; what it waits for is pulled before it",
+                f"{chunk.label!r} has both 'order' and {min(waits)!r}; the states that it waits for run "
+                "before it",
                 where=chunk.mark("order"),
-                fix="keep the requisites: they say why",
+                fix="keep the requisites, which also state the reason",
             )
 
 

@@ -112,7 +112,7 @@ class Walk:
             self._seen.named.update(one for one in self.loader.included_files(ref) if one != ref)
         alone = [ref for ref in here if ref in left]
         roots = [ref for ref in alone if ref not in self._seen.named]
-        for ref in (*roots, *alone):  # the second time for those that only include each other
+        for ref in (*roots, *alone):  # a second time, for files that only include each other
             if ref not in self.covered and ref not in self.loader.problems:
                 self._unit([ref])
         self._report_unrendered()
@@ -219,7 +219,7 @@ class Walk:
             return
         try:
             self._add_rendered(target, delays)
-        except CompileError as problem:  # what a macro lacks may exist by then
+        except CompileError as problem:  # a name that a macro lacks may exist by then
             self.found.add(one for one in problem.diagnostics if not one.code.startswith("template-"))
 
     def _add_rendered(self, target: Target, delays: Delays) -> None:

@@ -21,7 +21,7 @@ from saltern.sources.tree import SlsSource
 
 _SALT = "salt://"
 _ASKS = re.compile(r"\b(?:salt\b(?!://)|accumulator\b)")
-_DATA = ("defaults", "context")  # the later one wins
+_DATA = ("defaults", "context")  # the last one wins
 _SOME = {"include_pat", "exclude_pat", "maxdepth"}  # not all files of a directory
 _CODE = "py"  # a Python renderer: parsed, never run
 

@@ -44,9 +44,10 @@ def sls_unreachable(survey: Survey, found: Findings) -> None:
     for ref, path in survey.lost:
         found.warn(
             "sls-unreachable",
-            f"no SLS name leads to this file: {ref.name!r} is another one",
+            f"no SLS name leads to this file: {ref.name!r} is another file",
             where=Mark(path),
-            fix="rename it: a dot in an SLS name is a directory, and 'a.sls' comes before 'a/init.sls'",
+            fix="rename it: a dot in an SLS name separates directories, and 'a.sls' takes precedence over"
+            " 'a/init.sls'",
         )
 
 
@@ -96,9 +97,9 @@ def _report_cycle(survey: Survey, ref: SlsRef, include: Include, found: Findings
     itself = ref == include.ref
     found.warn(
         "include-cycle",
-        f"{ref.name!r} includes {'itself' if itself else f'{include.ref.name!r}, which leads back to it'}",
+        f"{ref.name!r} includes {'itself' if itself else f'{include.ref.name!r}, which includes it again'}",
         where=file.origin.mark(("include", include.index)),
-        fix="remove it" if itself else "move what both need to a third file",
+        fix="remove it" if itself else "move what both need into a third file",
     )
 
 

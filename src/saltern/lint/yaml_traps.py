@@ -41,7 +41,7 @@ def unquoted_octal(page: Page, found: Findings) -> None:
         return
     for line, value in page.values:
         if value["key"] and _MODES.fullmatch(value["key"]) and _OCTAL.fullmatch(value["value"]):
-            what = f"{value['value']} is a number here, and which one depends on who reads the YAML"
+            what = f"{value['value']} is a number here, whose value depends on the YAML parser"
             _report("unquoted-octal", what, page, line, value, found)
 
 
@@ -97,7 +97,7 @@ def jinja_in_comment(page: Page, found: Findings) -> None:
         if tag:
             found.warn(
                 "jinja-in-comment",
-                "'#' does not prevent a template from being rendered",
+                "a template is rendered even after '#'",
                 where=page.mark(line, tag.start()),
                 fix="write {# … #}",
             )
@@ -111,7 +111,7 @@ def unquoted_jinja(page: Page, found: Findings) -> None:
         if value and not ENCODING.search(value["tag"]) and not _is_key(value["tag"]):
             found.warn(
                 "unquoted-jinja",
-                "a value that begins with '{{' is read by YAML as whatever it turns out to be",
+                "YAML interprets the rendered text of a value that begins with '{{'",
                 where=page.mark(line, value.start("tag")),
                 fix="add '| tojson' inside of it, or put quotes around it",
             )

@@ -1,1 +1,1 @@
-"""``saltern lsp``: answers an editor while states are written. Begin with ``server.py``."""
+"""``saltern lsp``: the language server for editors. Begin with ``server.py``."""

@@ -235,7 +235,7 @@ class Worker:
         try:
             return json.decode(data, type=CheckReply)
         except ValueError:
-            return CheckReply(failed=f"the check ended with {self._process.returncode} and without an answer")
+            return CheckReply(failed=f"the check ended with {self._process.returncode} without a reply")
 
 
 def _problems_to_keep(answer: CheckReply, whole: bool) -> CheckReply:

@@ -1,4 +1,4 @@
-"""Where a cursor is: in a template, in a key, in a value, and below which keys."""
+"""The position of a cursor: in a template, in a key, in a value, and below which keys."""
 
 from __future__ import annotations
 

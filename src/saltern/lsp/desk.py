@@ -1,4 +1,4 @@
-"""What an answer to the editor is made from, and the form of a suggestion."""
+"""The data for a response to the editor, and the form of a suggestion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Suggestion(Struct, frozen=True, kw_only=True):
 
 
 class Desk(Struct, frozen=True, kw_only=True):
-    """The file, its tree and what is known of them, for one answer."""
+    """The file, its tree and the data about them, for one response."""
 
     site: Site
     manual: Manual

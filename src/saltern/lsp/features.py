@@ -1,4 +1,4 @@
-"""The questions of the protocol, one function each, and the table that registers them."""
+"""The requests of the protocol, one function each, and the table that registers them."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def files_changed(ls: Server, params: types.DidChangeWatchedFilesParams) -> None
 
 
 def view_text(ls: Server, params: Any) -> str:
-    """``saltern/viewFileText``: the text as the server has it, to detect an editor that is out of step."""
+    """``saltern/viewFileText``: the text of the server, to detect an editor that is out of sync."""
     return ls.document(str(params.uri)).source
 
 
@@ -188,7 +188,7 @@ def shutdown(ls: Server, _params: None) -> None:
 
 
 class Feature(Struct, frozen=True):
-    """``slow``: it may read a whole tree, so it is answered in a thread."""
+    """``slow``: it may read a whole tree, so it runs in a thread."""
 
     method: str
     answer: Callable[..., object]

@@ -18,7 +18,7 @@ START = "import sys; sys.path.append(sys.argv.pop(1)); from saltern.lsp.worker i
 
 
 def start(*, trust: bool) -> subprocess.Popen[bytes]:
-    """Start the worker: it reads a question from stdin and writes the answer to stdout."""
+    """Start the worker: it reads a request from stdin and writes the reply to stdout."""
     if trust:
         command = [sys.executable, "-P", "-m", "saltern.lsp.worker"]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -27,7 +27,7 @@ def start(*, trust: bool) -> subprocess.Popen[bytes]:
         [sys.executable, "-I", "-c", START, own],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,  # what a template logs is for no terminal
+        stderr=subprocess.DEVNULL,  # log messages of templates are not shown on a terminal
         cwd="/",
         env={name: os.environ[name] for name in KEPT if name in os.environ},
         close_fds=True,

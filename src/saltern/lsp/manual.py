@@ -28,7 +28,7 @@ _ARGUMENT = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*): ?(?P<said>.*)$
 class Argument(Struct, frozen=True, kw_only=True):
     name: str
     type: str = ""
-    default: str = ""  # as in Python; empty: the argument is required
+    default: str = ""  # in Python's notation; empty: the argument is required
     doc: str = ""
 
     @property

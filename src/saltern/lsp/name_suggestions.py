@@ -34,7 +34,7 @@ def suggest_targets(desk: Desk, cursor: Cursor) -> Found:
 
 
 def _states(desk: Desk, cursor: Cursor, wanted: str) -> Iterator[tuple[str, str, int]]:
-    """The states that may be named: ``pkg: nginx``, its file, and how near that is."""
+    """The states that may be named: ``pkg: nginx``, its file, and how near that file is."""
     site, index = desk.site, desk.index
     here = site.sls(desk.path)
     near = index.reached_files(site, desk.env, here)

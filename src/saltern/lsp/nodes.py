@@ -1,8 +1,8 @@
 """Reads the lines of a state file as a tree, by indentation alone.
 
-No YAML parser reads a file that is being typed, or one that is YAML only after its template ran. So each
-line is read by itself: its dashes, its key, its value, and by its column the keys it stands below. Lines of
-templates are passed over, so the branches of an ``if`` are all seen.
+No YAML parser can read a file that is being typed, or one that is YAML only after rendering. So each line is
+read separately: its dashes, its key, its value, and by its column the keys above it. Lines of templates are
+skipped, so all branches of an ``if`` are read.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Reader:
         masked = _TEMPLATE.sub(lambda tag: MASK * len(tag[0]), line.text)
         masked = _COMMENT.sub("", masked).rstrip()
         dashes = _DASHES.match(masked)
-        assert dashes is not None  # it matches nothing, too
+        assert dashes is not None  # it also matches an empty text
         first = len(masked) - len(masked.lstrip(" "))
         column = dashes.end()
         self._leave(first, bool(dashes["dashes"]))
@@ -156,7 +156,7 @@ def _shift_span(span: tuple[int, int], by: int) -> Span:
 
 
 def page_of(text: str, path: str, pipe: str) -> Page:
-    """A text as the rules of ``check`` see it."""
+    """A text in the form for the rules of ``check``."""
     return Page(SlsSource(SlsRef("base", ""), path, "", text), pipe)
 
 

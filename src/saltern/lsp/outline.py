@@ -70,7 +70,7 @@ class Outline(Struct, frozen=True, kw_only=True):
 
 
 def outline(page: Page) -> Outline:
-    """The outline of a page. Never raises: what cannot be read is left out."""
+    """The outline of a page. Never raises: unreadable parts are left out."""
     reader = Reader()
     found = tuple(nodes(page, reader)) if page.is_yaml else ()
     rows = page.text.count("\n")

@@ -19,7 +19,7 @@ from saltern.lsp.worker import Problem
 
 
 class Editor(Protocol):
-    """What reports need of the server: the open files, and a way to reach the editor."""
+    """The parts of the server that reports need: the open files, and the connection to the editor."""
 
     given: Given
     sites: Sites

@@ -8,11 +8,11 @@ import sys
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.lsp.sites import Given
 
-INTERRUPTED = 130  # as every command of ours that a signal ends
+INTERRUPTED = 130  # like all our commands that a signal ends
 
 
 def over_stdio(given: Given) -> None:
-    """Serve an editor until it is gone. Printed output goes to stderr, which editors log."""
+    """Serve an editor until it disconnects. Printed output goes to stderr, which editors log."""
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

@@ -16,7 +16,7 @@ from saltern.lint.select import is_below
 from saltern.lsp.launch import resolve_options
 from saltern.sources.tree import Tree, sls_name
 
-# Directories of these names are roots, if nothing else says so.
+# Directories with these names are roots by default.
 USUAL_ROOTS = ("states", "salt", "file_roots")
 USUAL_PILLAR = "pillar"
 CONFIG = "saltern.yaml"
@@ -44,7 +44,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 class Site:
-    """One tree, as a check of it would see it."""
+    """One tree, in the form for a check."""
 
     def __init__(self, given: Given, found: Found, configured: Settings, settings: Settings) -> None:
         """``settings`` are the effective ones among those ``configured``."""
@@ -164,7 +164,7 @@ class Sites:
         options = {**self.given.options, **found.options()}
         try:
             return load(found.config, options, self._environ)[0]
-        except OperationError:  # the check reports its problems; it is read again when it is fixed
+        except OperationError:  # the check reports its problems; it is read again once it is fixed
             files = [found.config] if found.config else []
             return Settings(**options, files=files)  # type: ignore[arg-type]
 

@@ -136,6 +136,6 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 
 def documentation_of(manual: Manual, about: str) -> Entry | None:
-    """The documentation of a suggestion, asked for when it is selected."""
+    """The documentation of a suggestion, requested when it is selected."""
     kind, _, name = about.partition(":")
     return manual.entry(kind, name) if name else None

@@ -10,7 +10,7 @@ from saltern.lsp.cursor import Cursor
 from saltern.lsp.desk import Desk, Suggestion, make_suggestion
 from saltern.lsp.positions import Span
 
-Names = Callable[[Desk, str], Iterator[tuple[str, str]]]  # a name, and what it is
+Names = Callable[[Desk, str], Iterator[tuple[str, str]]]  # a name, and its description
 
 
 def _functions(desk: Desk, typed: str) -> Iterator[tuple[str, str]]:
@@ -46,7 +46,7 @@ def _variables(_desk: Desk, _typed: str) -> Iterator[tuple[str, str]]:
     return ((name, "variable") for name in VARIABLES)
 
 
-# What every template has.
+# The names in every template.
 VARIABLES = (
     *("salt", "grains", "pillar", "opts", "prev_ret", "sls", "saltenv"),
     *("slspath", "tplfile", "tpldir", "tplroot"),

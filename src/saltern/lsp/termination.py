@@ -1,9 +1,9 @@
 """Ends the language server at a signal, even while its editor sends nothing or does not read.
 
-An exception out of a signal handler would not do: the server reads in a thread that it waits for, and a lock
-that is just being taken would stay taken. So a thread of its own waits for the signal, and ends the process.
-The interpreter itself wakes that thread (``set_wakeup_fd``): a handler would run in the main thread, and a
-signal that comes just before that begins to wait would be handled only when the editor writes.
+An exception from a signal handler would not work: the server waits for a thread that reads, and a lock that
+is being acquired would stay locked. So a separate thread waits for the signal, and ends the process. The
+interpreter itself wakes that thread (``set_wakeup_fd``): a handler would run in the main thread, and a signal
+that comes just before that thread waits would be handled only when the editor sends something.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One check in a process of its own, which can be ended at any time without side effects.
+"""Runs one check in a separate process, which can be killed at any time without side effects.
 
-The question is JSON on stdin, the answer JSON on stdout; what templates print goes to stderr.
+The request is JSON on stdin, the reply JSON on stdout; output of templates goes to stderr.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class CheckReply(Struct, frozen=True, kw_only=True):
     """
 
     problems: list[Problem] = []
-    pillar: list[str] = []  # keys, as ``pillar.get`` takes them
+    pillar: list[str] = []  # keys in the form of ``pillar.get``
     seconds: float = 0.0
     stopped: Literal["", "pillar", "compile", "surroundings"] = ""
     failed: str = ""
@@ -74,7 +74,7 @@ class CheckReply(Struct, frozen=True, kw_only=True):
 
 
 def answer(question: Question) -> CheckReply:
-    """Check what is asked. Never raises: a bug in saltern is reported as one."""
+    """Run the requested check. Never raises: a bug in saltern is reported as one."""
     layers: tuple[str, ...] = ()
     try:
         if not question.trust:
@@ -204,7 +204,7 @@ def main() -> None:
     from msgspec import json
 
     out = os.dup(1)
-    os.dup2(2, 1)  # what a template prints is not part of the answer
+    os.dup2(2, 1)  # output of templates is not part of the reply
     question = json.decode(sys.stdin.buffer.read(), type=Question)
     data = json.encode(replace(answer(question), seconds=process_time()))
     with os.fdopen(out, "wb") as pipe:

@@ -100,7 +100,7 @@ def test_a_worker_that_dies_is_reported_and_the_next_one_answers(
     with checking(tmp_path, lambda _: {}) as (checker, told):
         monkeypatch.setattr(sys, "executable", "/bin/false")
         checker.ask(task(tmp_path, "states/web.sls"))
-        assert "without an answer" in told.get(timeout=60).answer.failed
+        assert "without a reply" in told.get(timeout=60).answer.failed
         monkeypatch.undo()
         checker.ask(task(tmp_path, "states/web.sls"))
         assert told.get(timeout=60).answer.failed == ""
