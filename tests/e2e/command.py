@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO
 
 import msgspec
+from tests.large_pages import keep_for_forks
 
 import saltern.cli.main
 import saltern.render
@@ -126,6 +127,7 @@ def _import_all() -> None:
             if not module.name.endswith("__main__") and not module.name.startswith("saltern.fleet"):
                 with suppress(ImportError):  # of a program that is not installed here
                     __import__(module.name)
+    keep_for_forks()
 
 
 def _environment(base: Path, more: Mapping[str, str] | None) -> dict[str, str]:

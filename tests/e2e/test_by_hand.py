@@ -64,8 +64,13 @@ def test_single_takes_files_of_the_saltenv_that_is_named(tmp_path: Path) -> None
     target = tmp_path / "made"
     with kit.tree(files) as made:
         report = single(made.session(), "file.managed", str(target), {"source": "salt://only.txt"}, "dev")
-    assert report.answers[0].result.outcome is Outcome.OK
-    assert target.read_text() == "of dev\n"
+        assert report.answers[0].result.outcome is Outcome.OK
+        assert target.read_text() == "of dev\n"
+        asks = {"contents": "{{ opts.saltenv }}", "template": "jinja"}
+        single(made.session(), "file.managed", str(target), asks, "dev")
+        assert target.read_text() == "dev\n"
+        single(made.session(), "file.managed", str(target), {**asks, "saltenv": "base"})
+        assert target.read_text() == "base\n"
 
 
 @pytest.fixture
@@ -80,6 +85,16 @@ def test_a_missing_pillar_key_is_no_missing_function(place: Place) -> None:
     assert "Pillar key not found: gone" in done.err
     assert "unused-configuration" not in done.err
     assert "[function-unknown]" in place.run("call", "pillar.got", "gone").err
+    place.write({"asks.sls": "x:\n  test.nop:\n    - text: {{ salt['pillar.get']('gone') }}\n"})
+    asked = place.run("apply", "asks", "--config", str(place.base / "etc/saltern.yaml"))
+    assert "asks.sls:3: Pillar key not found: gone (KeyError) [template-failed]" in asked.err
+
+
+def test_a_function_that_refuses_says_only_why(place: Place) -> None:
+    done = place.run("call", "x509.read_certificate", "mine.crt")
+    assert done.err.startswith(
+        "x509.read_certificate failed: certificate: certificate must be the absolute path"
+    )
 
 
 def test_what_data_keeps_outlives_the_run(place: Place) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.views import trees
 from tests.views.pages import Pages
 
-PROGRAM = shutil.which("chromium")
+# The first one has no window, tabs and menus of its own, and takes a third of the CPU.
+PROGRAM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 PATIENCE = 40_000  # milliseconds: the machine may have other things to do
 FLAGS = (
     "--disable-gpu",
@@ -21,8 +23,8 @@ FLAGS = (
 )
 
 
-@pytest.fixture(scope="module")  # not longer: as long as it lives, a loop of asyncio runs in this thread
-def chromium() -> Iterator[Browser]:
+@contextmanager
+def running_chromium() -> Iterator[Browser]:
     """The machine's own browser; Playwright brings none."""
     if PROGRAM is None:
         pytest.skip("chromium is not installed")
@@ -32,6 +34,12 @@ def chromium() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")  # not longer: as long as it lives, a loop of asyncio runs in this thread
+def chromium() -> Iterator[Browser]:
+    with running_chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -155,20 +155,14 @@ def _leave(args: SimpleNamespace, paths: AgentPaths) -> int:
 
 
 def _install(args: SimpleNamespace, paths: AgentPaths) -> int:
+    from saltern.cli.install_service import service_errors
     from saltern.fleet.agent import service
 
-    if not os.path.isdir(args.root):
-        what = f"--root {args.root}: there is no such directory"
-        raise OperationError(Diagnostic(code="option-path", what=what))
-    try:
+    with service_errors(args.root):
         if args.remove:
             done, word = service.remove(args.root), "removed"
         else:
             done, word = service.install(args.root, directory=paths.base, python=args.python), "wrote"
-    except OSError as problem:
-        what = f"{problem.filename or args.root}: {problem.strerror}"
-        fix = "run it as root, or give another --root"
-        raise OperationError(Diagnostic(code="service-not-installed", what=what, fix=fix)) from None
     for place in done:
         print(f"{word} {place}")
     if not done:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Word, parse
-from saltern.cli.from_options import output_options, session, show_warnings
+from saltern.cli.from_options import loaded_session, output_options
 from saltern.cli.options import ON_ROWS, SECRETS_ROW, TREE_ROWS, output_rows
 from saltern.cli.values import call_arguments
 from saltern.language import secrets
@@ -38,11 +38,7 @@ def main(argv: list[str]) -> int:
 
 def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, object]) -> int:
     """Call ``args.function`` and print its return value."""
-    if args.show_secrets:
-        secrets.show_all()
-    engine = session(args)
-    engine.load_pillar()
-    show_warnings(args, engine.warnings)
+    engine = loaded_session(args)
     if args.function in IN_A_SHELL:
         keywords.setdefault("python_shell", True)
     if engine.registry.function(args.function) is None:
@@ -54,7 +50,10 @@ def call(args: SimpleNamespace, positional: list[object], keywords: dict[str, ob
     try:
         value = engine.caller.function(args.function, positional, keywords)
     except (Exception, SystemExit) as problem:
-        what = f"{args.function} failed: {type(problem).__name__}: {words_of(problem)}"
+        from saltern.modules.api.params import BadArgument
+
+        kind = "" if isinstance(problem, BadArgument) else f"{type(problem).__name__}: "  # ours say all
+        what = f"{args.function} failed: {kind}{words_of(problem)}"
         raise OperationError(Diagnostic(code="function-failed", what=what)) from None
     value = secrets.mask_all(value)
     write_data(value, sys.stdout, output_options(args, engine.settings), args.out)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from saltern.cli import exits
 from saltern.cli.chain_file import read_text
 from saltern.cli.chain_inputs import given_inputs
+from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 if TYPE_CHECKING:
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 def _chain(args: SimpleNamespace, *, look: bool = False) -> Chain:
     """The chain of a file with its inputs; ``look``: missing inputs are allowed."""
     from saltern.chains.document import read_chain
+    from saltern.chains.legs import read_secretly
 
     text = read_text(args.words[0])
     found = read_chain(text, args.words[0])
     given = given_inputs(args, found.inputs)
-    return found if (look and not given) or not found.inputs else read_chain(text, args.words[0], given)
+    return found if (look and not given) or not found.inputs else read_secretly(text, args.words[0], given)
 
 
 def _plans(args: SimpleNamespace, engine: Session, *, look: bool = False) -> list[LegPlan]:
@@ -66,13 +68,15 @@ def _kinds(actions: Sequence[Action]) -> str:
 def render_command(args: SimpleNamespace, engine: Session) -> int:
     from saltern.chains.render import SALT_NAMES, salt_module, segment_text
 
+    plans = _plans(args, engine)
     texts = {
         os.path.join("actionchains", f"{segment.name}.sls"): segment_text(plan, segment)
-        for plan in _plans(args, engine)
+        for plan in plans
         for segment in plan.segments
     }
+    _report_losses(plans)
     if args.export is None:
-        print("\n".join(f"# {name}\n{text}" for name, text in texts.items()), end="")
+        print(secrets.mask("\n".join(f"# {name}\n{text}" for name, text in texts.items())), end="")
         return exits.OK
     modules = {os.path.join("_modules", f"{name}.py"): salt_module(name) for name in SALT_NAMES}
     for name, text in {**texts, **modules}.items():
@@ -81,15 +85,29 @@ def render_command(args: SimpleNamespace, engine: Session) -> int:
     return exits.OK
 
 
+def _report_losses(plans: list[LegPlan]) -> None:
+    """Report what the segments leave out, once for all systems."""
+    from saltern.chains.salt_losses import losses
+
+    if found := list(dict.fromkeys(loss for plan in plans for loss in losses(plan))):
+        print(f"saltern: left out, since only saltern does it: {', '.join(found)}", file=sys.stderr)
+
+
 def _write(path: str, text: str) -> None:
+    """Write a file that everyone may read, if it holds no secret."""
     from saltern.report.output_file import write_output
+
+    private = secrets.holds(text)
+    if private:
+        what = f"{path} holds a secret input, and only its owner can read it"
+        print(f"saltern: {what}; a Salt master sends it to every minion that asks", file=sys.stderr)
 
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
     except OSError as problem:
         what = f"{path} cannot be written: {problem.strerror}"
         raise OperationError(Diagnostic(code="chain-export", what=what)) from None
-    write_output(path, text.encode(), mode=0o644)
+    write_output(path, text.encode(), mode=0o600 if private else 0o644)
 
 
 def to_sls_command(args: SimpleNamespace, engine: Session) -> int:
@@ -101,7 +119,7 @@ def to_sls_command(args: SimpleNamespace, engine: Session) -> int:
     plan = plan_for(chain, args.system[0] if args.system else engine.settings.id)
     if not plan.segments:
         raise not_meant(plan)
-    print(state_text(plan), end="")
+    print(secrets.mask(state_text(plan)), end="")
     return exits.OK
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -77,11 +77,18 @@ def start_run(args: SimpleNamespace) -> int:
             client_token=args.token or "",
         )
         left_out = [one for one in client.systems.resolve(args.on) if one not in made["systems"]]
-        if args.detach:
-            print(made["run"])
-            return exits.OK
-        print(f"saltern: run {made['run']} on {count(len(made['systems']), 'system')}", file=sys.stderr)
-        return follow_run(args, client, made["run"], left_out)
+        return follow_started(args, client, made, left_out)
+
+
+def follow_started(
+    args: SimpleNamespace, client: Client, made: Mapping[str, Any], left_out: list[str]
+) -> int:
+    """Name the run that was started, and show it until it ends, unless that is not wanted."""
+    if args.detach:
+        print(made["run"])
+        return exits.OK
+    print(f"saltern: run {made['run']} on {count(len(made['systems']), 'system')}", file=sys.stderr)
+    return follow_run(args, client, made["run"], left_out)
 
 
 def _watch(args: SimpleNamespace, client: Client) -> int:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from saltern.chains.inputs import MASK, Input
 from saltern.cli import exits
-from saltern.cli.chain_fleet import follow_run
+from saltern.cli.chain_fleet import follow_started
 from saltern.cli.chain_inputs import given_inputs
 from saltern.cli.chain_rows import ACROSS_DESTS, rollout_of
 from saltern.cli.chain_source import what_to_run
 from saltern.cli.connect import connect
 from saltern.fleet.view import chain_plan
-from saltern.fleet.view.words import count
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.outputs import options_for, write_data
 
@@ -116,11 +115,7 @@ def _run_planned(args: SimpleNamespace) -> int:
         left_out = client.chain_plans.get(args.plan)["unplanned"]
         for system, why in left_out.items():
             print(f"saltern: {system} is left out: it could not be planned: {why}", file=sys.stderr)
-        if args.detach:
-            print(made["run"])
-            return exits.OK
-        print(f"saltern: run {made['run']} on {count(len(made['systems']), 'system')}", file=sys.stderr)
-        return follow_run(args, client, made["run"], [])
+        return follow_started(args, client, made, [])
 
 
 def _replan(args: SimpleNamespace, client: Client) -> int:

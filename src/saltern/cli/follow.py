@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct, ValidationError, convert, field
+from msgspec.structs import asdict
 
 from saltern.cli import exits
 from saltern.cli.watch import watcher_for
 from saltern.cli.watcher import Watcher
 from saltern.cli.worst import code_of, worst
 from saltern.fleet.client.problems import ControllerError
-from saltern.fleet.protocol.notices import AnyNotice, Missed, Progressed, StatusChanged
+from saltern.fleet.protocol.notices import AnyNotice, JobEnded, Missed, Progressed, Returned, StatusChanged
 from saltern.fleet.view.board import (
     Board,
     Said,
@@ -58,6 +59,15 @@ class Controller(Protocol):
     ) -> Iterator[Row]: ...
 
 
+class Begun(Protocol):
+    """The notices of the request that started a job."""
+
+    on_break: Callable[[ControllerError], None]
+
+    def notices(self) -> Iterator[Row]: ...
+    def close(self) -> None: ...
+
+
 class Shown(Struct, frozen=True, kw_only=True):
     """How the job is shown. ``patient``: also wait for systems that are away, until the job expires."""
 
@@ -70,7 +80,8 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 class Followed(Struct, kw_only=True):
     """The job: what is known of it, and the position in its notices. ``found_again``: how a person returns to
-    the job, if not by `saltern job`.
+    the job, if not by `saltern job`. ``begun``: the notices of the request that started it, with what systems
+    ``returned``; ``has_all``: all of that has come.
     """
 
     board: Board
@@ -78,13 +89,16 @@ class Followed(Struct, kw_only=True):
     cursor: int | None = None
     left_out: dict[str, float | None] = {}
     found_again: str = ""
+    begun: Begun | None = None
+    returned: dict[str, Row] = {}
+    has_all: bool = False
 
     @property
     def jid(self) -> str:
         return self.board.jid
 
 
-def new_followed(submitted: Row, ask: Row) -> Followed:
+def new_followed(submitted: Row, ask: Row, begun: Begun | None = None) -> Followed:
     """A job that has just been submitted."""
     expected, away = submitted["expected"], submitted["away"]
     board = new_board(
@@ -99,7 +113,11 @@ def new_followed(submitted: Row, ask: Row) -> Followed:
     mark_sent(board)
     left_out = {id_: at for id_, at in away.items() if id_ not in expected}
     return Followed(
-        board=board, function=ask["function"], cursor=submitted.get("cursor") or None, left_out=left_out
+        board=board,
+        function=ask["function"],
+        cursor=submitted.get("cursor") or None,
+        left_out=left_out,
+        begun=begun,
     )
 
 
@@ -144,12 +162,15 @@ def _watched(controller: Controller, job: Followed, shown: Shown, watcher: Watch
             _listen(controller, job, shown, watcher)
             return True
         except KeyboardInterrupt:
+            if not job.board.open:
+                watcher.note(_how_to_return(job))
+                raise
             answer = LEAVE if was_terminated() else _ask(watcher, job, cancelled)
         except ControllerError:
-            watcher.note(_continues(job))
+            watcher.note(_how_to_return(job))
             raise
         if answer == LEAVE:
-            watcher.note(_continues(job))
+            watcher.note(_how_to_return(job))
             return False
         if answer in (CANCEL, KILL):
             cancelled = True
@@ -159,7 +180,11 @@ def _watched(controller: Controller, job: Followed, shown: Shown, watcher: Watch
             )
 
 
-def _continues(job: Followed) -> str:
+def _how_to_return(job: Followed) -> str:
+    """What is true of the job once it is no longer followed, and how a person sees it again."""
+    if not job.board.open:
+        shown = f"`saltern job {job.jid}` shows what it returned"
+        return f"job {job.jid} has ended; {job.found_again or shown}"
     usual = f"`saltern job {job.jid} --follow` shows it, --cancel ends it"
     return f"job {job.jid} continues; {job.found_again or usual}"
 
@@ -177,18 +202,33 @@ def _listen(controller: Controller, job: Followed, shown: Shown, watcher: Watche
     if job.cursor is None:
         _look(jobs, job, watcher)
     if job.board.is_done(shown.patient):
+        if job.begun is not None:
+            job.begun.close()
         return
-    for row in controller.follow(job.jid, after=job.cursor, on_break=watcher.broken):
+    with_returns = job.begun is not None
+    for row in _notices(controller, job, watcher):
         notice = _read(row)
         if notice is None:
             continue
         job.cursor = notice.number or job.cursor
         if isinstance(notice, Missed):
             _look(jobs, job, watcher)
+        elif isinstance(notice, Returned):
+            job.returned[notice.system] = asdict(notice)
+        elif isinstance(notice, JobEnded):
+            job.has_all = 0 < notice.returns == len(job.returned)
         else:
             _take(jobs, job, notice, watcher)
-        if job.board.is_done(shown.patient):
+        if job.board.is_done(shown.patient) and (job.board.open or not with_returns):
             return
+
+
+def _notices(controller: Controller, job: Followed, watcher: Watcher) -> Iterator[Row]:
+    begun, job.begun = job.begun, None
+    if begun is None:
+        return controller.follow(job.jid, after=job.cursor, on_break=watcher.broken)
+    begun.on_break = watcher.broken
+    return begun.notices()
 
 
 def _read(row: Row) -> AnyNotice | None:
@@ -306,7 +346,7 @@ def outcomes(jobs: Jobs, job: Followed, rows: Mapping[str, Row]) -> Iterator[Out
     from saltern.fleet.view.outcomes import outcome
 
     left = dict(rows)
-    for row in jobs.returns(job.jid):
+    for row in job.returned.values() if job.has_all else jobs.returns(job.jid):
         if left.pop(row["system"], None) is None:
             continue
         yield outcome(job.function, _make_answered(row, body=row.get("body"), has_body=True))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from saltern.cli.options import LOGGED, STATE_OUTPUTS
-from saltern.cli.values import check_grains_file, mapping_value, roots
+from saltern.cli.values import mapping_value, tree_values
 from saltern.config.load import load
 from saltern.config.options import OPTIONS
 from saltern.language.diagnostics import Diagnostic, OperationError, did_you_mean
@@ -28,11 +28,7 @@ def settings_of(args: SimpleNamespace, **overrides: object) -> Settings:
     settings, warnings = load(
         args.config,
         {
-            "file_roots": roots(args.file_root),
-            "pillar_roots": roots(args.pillar_root),
-            "pillarenv": args.pillarenv,
-            "id": args.minion_id,
-            "grains_file": check_grains_file(args.grains),
+            **tree_values(args),
             "log_level": args.log_level or ("debug" if args.debug else "info" if args.verbose else None),
             **overrides,
             **getattr(args, "overrides", {}),
@@ -65,6 +61,18 @@ def session(args: SimpleNamespace, **overrides: object) -> Session:
     from saltern.engine.nested_engine import make_session
 
     return make_session(settings_of(args, **overrides), mapping_value("--pillar", args.pillar))
+
+
+def loaded_session(args: SimpleNamespace) -> Session:
+    """A session with grains and pillar, for a command that may show secrets. Its warnings are printed."""
+    if args.show_secrets:
+        from saltern.language import secrets
+
+        secrets.show_all()
+    engine = session(args)
+    engine.load_pillar()
+    show_warnings(args, engine.warnings)
+    return engine
 
 
 def output_options(args: SimpleNamespace, settings: object) -> OutputOptions:

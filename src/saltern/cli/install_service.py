@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, parse
@@ -40,22 +42,28 @@ def main(argv: list[str]) -> int:
     from saltern.system import services
 
     args = parse(LINE, argv)
-    if not os.path.isdir(args.root):
-        what = f"--root {args.root}: there is no such directory"
-        raise OperationError(Diagnostic(code="option-path", what=what))
-    try:
+    with service_errors(args.root):
         if args.remove:
             _print_paths("removed", services.remove(args.root, slots=args.slots), "nothing is installed")
         else:
             config = configuration(args.config, args.root)
             done = services.install(args.root, slots=args.slots, python=args.python, config=config)
             _print_paths("wrote", done, "all is installed already")
-    except OSError as problem:
-        what = f"{problem.filename or args.root}: {problem.strerror}"
-        raise OperationError(
-            Diagnostic(code="service-not-installed", what=what, fix="run it as root, or give another --root")
-        ) from None
     return exits.OK
+
+
+@contextmanager
+def service_errors(root: str) -> Iterator[None]:
+    """Write files of a service below ``root``; an error becomes a problem for the user."""
+    if not os.path.isdir(root):
+        what = f"--root {root}: there is no such directory"
+        raise OperationError(Diagnostic(code="option-path", what=what))
+    try:
+        yield
+    except OSError as problem:
+        what = f"{problem.filename or root}: {problem.strerror}"
+        fix = "run it as root, or give another --root"
+        raise OperationError(Diagnostic(code="service-not-installed", what=what, fix=fix)) from None
 
 
 def configuration(given: str | None, root: str) -> str:

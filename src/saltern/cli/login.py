@@ -17,7 +17,7 @@ from saltern.cli.stored_logins import Login, path_of, store_login, stored_login
 from saltern.fleet.client.address import parse_address
 from saltern.fleet.client.client import Client
 from saltern.fleet.client.trust import fetch_ca
-from saltern.fleet.view.words import moment
+from saltern.fleet.view.words import count, moment
 from saltern.language.diagnostics import Diagnostic, OperationError
 from saltern.report.text import safe_line
 
@@ -68,6 +68,7 @@ examples:
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
+    _check_name(args.words)
     where = str(parse_address(address(args)))
     ca = _ca(args, where)
     with Client(where, ca=ca) as client:
@@ -77,6 +78,14 @@ def main(argv: list[str]) -> int:
     store_login(where, login, os.environ)
     _report(where, made, me)
     return exits.OK
+
+
+def _check_name(words: list[str]) -> None:
+    """Refuse an address in place of a name: it would be asked for where no controller is."""
+    if words and ("/" in words[0] or len(words) > 1):
+        what = f"{words[-1]!r} is not the name of a person"
+        fix = "saltern login NAME --controller https://HOST:PORT"
+        raise OperationError(Diagnostic(code="option-shape", what=what, fix=fix))
 
 
 def _ca(args: SimpleNamespace, where: str) -> str:
@@ -149,7 +158,7 @@ def _report(where: str, made: dict[str, Any], me: dict[str, Any]) -> None:
         )
     )
     if made["failures"]:
-        print(f"{made['failures']} earlier logins with this name failed", file=sys.stderr)
+        print(f"{count(made['failures'], 'earlier login')} with this name failed", file=sys.stderr)
     if not me["roles"]:
         print("you have no role: ask an admin for one", file=sys.stderr)
     print(f"the token is in {path_of(os.environ)}", file=sys.stderr)

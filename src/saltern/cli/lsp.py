@@ -5,7 +5,7 @@ from __future__ import annotations
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, parse
 from saltern.cli.options import TREE_ROWS
-from saltern.cli.values import check_grains_file, mapping_value, roots
+from saltern.cli.values import mapping_value, tree_values
 from saltern.language.diagnostics import Diagnostic, OperationError
 
 EPILOG = """\
@@ -58,16 +58,9 @@ def main(argv: list[str]) -> int:
     from saltern.lsp.sites import Given
 
     args = parse(LINE, argv)
-    options: dict[str, object] = {
-        "file_roots": roots(args.file_root),
-        "pillar_roots": roots(args.pillar_root),
-        "pillarenv": args.pillarenv,
-        "id": args.minion_id,
-        "grains_file": check_grains_file(args.grains),
-    }
     given = Given(
         config=args.config,
-        options={name: value for name, value in options.items() if value is not None},
+        options={name: value for name, value in tree_values(args).items() if value is not None},
         pillar=mapping_value("--pillar", args.pillar),
         trust=args.trust,
     )

@@ -16,6 +16,7 @@ from saltern.language.returner_names import returner_names
 if TYPE_CHECKING:
     from saltern.cli.follow import Shown
     from saltern.fleet.client.client import Client
+    from saltern.fleet.client.follow import Follower
     from saltern.fleet.protocol.batch import Batch
 
 # Options that say where files and data of this machine are. The controller has its own for the fleet.
@@ -82,17 +83,35 @@ def run_on(line: CommandLine, args: SimpleNamespace, argv: Sequence[str]) -> int
 def _submit(args: SimpleNamespace, argv: Sequence[str], client: Client, ask: dict[str, Any]) -> int:
     from saltern.cli.follow import follow_job, new_followed, show_away
 
-    submitted = client.jobs.submit(**ask)
+    shown = _display(args, argv)
+    begun = None
+    if args.detach:
+        submitted = client.jobs.submit(**ask)
+    else:
+        submitted, begun = start_job(client, ask, shown.out)
     if not submitted["expected"] and not submitted["away"]:
         what = f"no system matches {args.on!r}"
         fix = "`saltern fleet systems` lists them; a glob needs quotes for your shell"
         raise OperationError(Diagnostic(code="target-matches-nothing", what=what, fix=fix))
-    job = new_followed(submitted, ask)
+    job = new_followed(submitted, ask, begun)
     if args.detach:
         show_away(job)
         print(submitted["jid"])
         return exits.OK
-    return follow_job(client, job, _display(args, argv))
+    return follow_job(client, job, shown)
+
+
+def start_job(client: Client, ask: dict[str, Any], out: str) -> tuple[dict[str, Any], Follower]:
+    """Start a job: what it is, and its notices, with the returns if the format needs them in the end."""
+    from saltern.cli.watch import before_job
+    from saltern.fleet.view.format_names import SILENT
+
+    watcher = before_job(out)
+    try:
+        return client.start(**ask, returns=out not in SILENT, on_break=watcher.broken)
+    except KeyboardInterrupt:
+        watcher.note("it is not known whether the job has begun; `saltern jobs` lists it if it has")
+        raise
 
 
 def _display(args: SimpleNamespace, argv: Sequence[str]) -> Shown:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from saltern.cli import exits
 from saltern.cli.arguments import CommandLine, Row, Word, parse
-from saltern.cli.from_options import output_options, session, show_warnings
+from saltern.cli.from_options import loaded_session, output_options
 from saltern.cli.options import SECRETS_ROW, TREE_ROWS, output_rows
 from saltern.language import secrets
 from saltern.language.diagnostics import Diagnostic, OperationError
@@ -47,11 +47,7 @@ def place(path: str, roots: Sequence[str]) -> tuple[str, str]:
 
 def main(argv: list[str]) -> int:
     args = parse(LINE, argv)
-    if args.show_secrets:
-        secrets.show_all()
-    engine = session(args)
-    engine.load_pillar()
-    show_warnings(args, engine.warnings)
+    engine = loaded_session(args)
     env = args.saltenv or "base"
     path = args.file
     if path.startswith("salt://"):

@@ -74,7 +74,9 @@ def _check_versions(environment: str, *versions: str) -> None:
 
 
 def _publish(_args: SimpleNamespace, client: Client, _words: list[str]) -> int:
-    print(f"published: the tree is {client.trees.publish()[:SHORT]}")
+    client.trees.publish()
+    now = [f"{one['environment']} {one['digest'][:SHORT]}" for one in client.trees.list()]
+    print(f"published: {', '.join(now) or 'no environment'}")
     return exits.OK
 
 
@@ -90,7 +92,12 @@ def _rollback(_args: SimpleNamespace, client: Client, words: list[str]) -> int:
 
 def _follow(_args: SimpleNamespace, client: Client, words: list[str]) -> int:
     environment = words[0] if words else "base"
-    print(f"{environment} follows the roots: the tree is {client.trees.follow(environment)[:SHORT]}")
+    client.trees.follow(environment)
+    now = {one["environment"]: one["digest"][:SHORT] for one in client.trees.list()}
+    if environment not in now:
+        what = f"the roots have no environment {environment!r}"
+        raise OperationError(Diagnostic(code="tree-version", what=what, fix="`saltern tree` lists them"))
+    print(f"{environment} follows the roots: {now[environment]} is in force")
     return exits.OK
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 from saltern.language.diagnostics import Diagnostic, OperationError
 
@@ -25,8 +26,20 @@ def roots(given: list[str] | None) -> dict[str, list[str]] | None:
 
 def check_grains_file(path: str | None) -> str | None:
     if path is not None and not os.path.isfile(path):
-        raise OperationError(Diagnostic(code="grains-missing", what=f"there is no grains file {path!r}"))
+        what = f"there is no grains file {path!r}, or it is not a plain file"
+        raise OperationError(Diagnostic(code="grains-missing", what=what))
     return os.path.abspath(path) if path else None
+
+
+def tree_values(args: SimpleNamespace) -> dict[str, object]:
+    """The values of the options that say which tree is meant, and for which machine (``TREE_ROWS``)."""
+    return {
+        "file_roots": roots(args.file_root),
+        "pillar_roots": roots(args.pillar_root),
+        "pillarenv": args.pillarenv,
+        "id": args.minion_id,
+        "grains_file": check_grains_file(args.grains),
+    }
 
 
 def mapping_value(option: str, text: str | None) -> dict[str, object]:

@@ -18,7 +18,8 @@ class Lines(Watcher):
     records = True
 
     def note(self, text: str) -> None:
-        print(f"saltern: {text}", file=sys.stderr)
+        if sys.stderr is not None:  # else it would be among the lines of JSON
+            print(f"saltern: {text}", file=sys.stderr)
 
     def record(self, event: str, **values: object) -> None:
         from saltern.report.salt import dumps
@@ -28,6 +29,11 @@ class Lines(Watcher):
     def record_notice(self, notice: Notice) -> None:
         values = to_builtins(notice)
         self.record(values.pop("kind"), **{name: value for name, value in values.items() if name != "number"})
+
+
+def before_job(out: str) -> Watcher:
+    """The watcher until there is a job."""
+    return Watcher() if out == "quiet" else Lines()
 
 
 def watcher_for(board: Board, out: str, colour: bool | None) -> Watcher:

@@ -1,4 +1,4 @@
-"""Build the new configuration and the report from what was read. Pure."""
+"""Build the new configuration and the report from the data that was read. Pure."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from saltern.migration.keys import (
 
 TITLES = {
     SAME: "Works unchanged",
-    CHANGED: "Is done in another way",
+    CHANGED: "Is configured differently",
     MISSING: "Is missing",
     NEEDLESS: "Is no longer needed",
 }
-# Options of a minion that belong to the machine it runs on, and not to saltern's agent.
+# Options of a minion that belong to its machine, and not to saltern's agent.
 NOT_FOR_AGENTS = frozenset(
     {"id", "file_roots", "pillar_roots", "file_tree", "agent_socket", "agent_job", "controller"}
 )
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One line of the report: a key or a file of Salt, its place, and what becomes of it."""
+    """One line of the report: a key or a file of Salt, its place, and its fate."""
 
     kind: str
     what: str
@@ -47,7 +47,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class Migration(Struct, frozen=True, kw_only=True):
-    """All that is written: two configurations, the policy (empty if there is none), and the report."""
+    """Everything that is written: two configurations, the policy (empty if there is none), and the report."""
 
     controller: dict[str, object]
     agent: dict[str, object]
@@ -92,7 +92,7 @@ def _is_kept(name: str) -> bool:
 
 
 def _agent_options(minion: Read | None) -> dict[str, object]:
-    """The options of a minion that mean the same for runs of an agent."""
+    """The options of a minion with the same meaning for runs of an agent."""
     if minion is None:
         return {}
     return {
@@ -120,7 +120,7 @@ def _fates(read: Read, table: dict[str, Fate]) -> Iterator[Finding]:
         elif fate is None and is_foreign(key):
             fate = Fate(NEEDLESS, "saltern does not use it")
         elif fate is None:
-            fate = Fate(MISSING, "saltern does not know it; config.get finds it if agent.yaml has it")
+            fate = Fate(MISSING, "unknown to saltern; config.get finds it if agent.yaml contains it")
         yield Finding(kind=fate.kind, what=key, where=_where(read, key), advice=fate.advice)
 
 

@@ -11,7 +11,7 @@ Low = Mapping[str, object]
 NO_ARGUMENTS = frozenset(
     {"order", "__env__", "__prereq__", "__agg__", "__umask__", "reload_modules", "__orchestration_jid__"}
 )
-"""What low data has of the compiler that made it, and not of the state."""
+"""Keys of low data that depend on the compiler, and not on the state."""
 REQUISITES = frozenset(
     {"require", "require_any", "watch", "watch_any", "onchanges", "onchanges_any", "onfail", "onfail_any",
      "onfail_all", "prereq", "listen", "use"}
@@ -19,7 +19,7 @@ REQUISITES = frozenset(
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """One thing that differs for one state. ``about`` is ``missing``, ``additional``, ``order``, ``result``,
+    """One difference of one state. ``about`` is ``missing``, ``additional``, ``order``, ``result``,
     ``changes``, or the name of an argument."""
 
     state: str
@@ -33,7 +33,7 @@ class Difference(Struct, frozen=True, kw_only=True):
 def compare_low(salt: Sequence[Low], ours: Sequence[Low], *, whole: bool = True) -> list[Difference]:
     """The differences between two lists of low data, each in the order in which it runs.
 
-    ``whole`` is False for ``state.show_low_sls`` of Salt, which leaves out requisites that ``_in`` forms add.
+    ``whole`` is False for Salt's ``state.show_low_sls``, which leaves out requisites that ``_in`` forms add.
     """
     theirs, own = _by_tag(salt), _by_tag(ours)
     found = [_only(low, "missing") for tag, low in theirs.items() if tag not in own]
@@ -82,12 +82,12 @@ def _arguments(salt: Low, ours: Low, *, whole: bool) -> Iterator[Difference]:
 
 
 def _has_all(ours: object, salt: object) -> bool:
-    """True if every requisite of Salt's is among ours."""
+    """True if all of Salt's requisites are among ours."""
     return isinstance(ours, list) and all(one in ours for one in (salt if isinstance(salt, list) else []))
 
 
 def _plain(name: str, value: object) -> object:
-    """A value in the form that is compared: the order of requisites does not matter."""
+    """A value in the form for comparison: the order of requisites does not matter."""
     if name in REQUISITES and isinstance(value, list):
         return sorted(value, key=str)
     return value

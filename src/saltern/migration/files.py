@@ -18,12 +18,12 @@ INSTEAD = {
     "saltern.chain_continue": _BY_ITSELF,
     "saltern.chain_resume": _BY_ITSELF,
 }
-"""What a reaction of a controller does instead of a function of the Salt extension."""
+"""The replacements, in reactions of a controller, for functions of the Salt extension."""
 ROOTS = {"file_roots": "states", "pillar_roots": "pillar"}
 
 
 def file_findings(master: Read) -> Iterator[Finding]:
-    """Each root that is missing, each top file, each file of a reaction."""
+    """The findings for each missing root, each top file and each reaction file."""
     for option, what in ROOTS.items():
         for environment, root in _directories(master.values.get(option)):
             where = str(master.mark(option) or "")

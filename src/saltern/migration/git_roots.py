@@ -9,7 +9,7 @@ from urllib.parse import quote
 Values = Mapping[str, object]
 BACKENDS = frozenset({"git", "gitfs"})
 IN_ADDRESS = {"root": "subdirectory", "mountpoint": "mountpoint"}
-"""Settings of a remote that a root has in its address."""
+"""Settings of a remote that are part of the address of a root."""
 ADVICE = "set what you need there: docs/guides/git-sources.md"
 
 
@@ -25,7 +25,7 @@ def roots_of(master: Values) -> dict[str, list[str]]:
 
 
 def left_settings(master: Values) -> Iterator[tuple[str, str]]:
-    """Settings of remotes that a root does not have: what is left, and what to do."""
+    """Settings of remotes that roots do not support: the setting, and what to do."""
     for address, settings in _remotes(master):
         known = {*IN_ADDRESS, "base", "saltenv", "name"}
         if names := sorted(set(settings) - known):
@@ -56,7 +56,7 @@ def _merge_settings(settings: object) -> dict[str, Any]:
 
 
 def _common(master: Values) -> dict[str, Any]:
-    """What ``gitfs_…`` sets for all remotes."""
+    """The values that ``gitfs_…`` sets for all remotes."""
     found = {name: master.get(f"gitfs_{name}") for name in (*IN_ADDRESS, "base")}
     return {"base": "master", **{name: value for name, value in found.items() if value}}
 

@@ -1,4 +1,4 @@
-"""What becomes of each key of a Salt master and minion: one row each."""
+"""The fate of each key of a Salt master and minion: one row each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SAME, CHANGED, NEEDLESS, MISSING = "same", "changed", "needless", "missing"
 
 
 class Fate(Struct, frozen=True):
-    """``kind`` says what becomes of a key, ``advice`` what the reader does."""
+    """``kind`` is the fate of a key, ``advice`` what the reader has to do."""
 
     kind: str
     advice: str = ""
@@ -19,7 +19,7 @@ _NATS = Fate(NEEDLESS, "agents connect to the controller's broker; see port and 
 _KEYS = Fate(CHANGED, "systems join with a token: saltern fleet tokens")
 _LOGS = Fate(NEEDLESS, "logs go to the journal of systemd")
 _ENGINES = Fate(MISSING, "keep the master for its engines, or send events: saltern events send")
-_RETURNERS = Fate(CHANGED, "all returns are in the controller's database; the API has them")
+_RETURNERS = Fate(CHANGED, "all returns are in the controller's database and available through the API")
 _AGENT = Fate(SAME, "in agent.yaml")
 _PILLAR = Fate(CHANGED, "moved below pillar_config in controller.yaml")
 _GIT = Fate(
@@ -28,7 +28,7 @@ _GIT = Fate(
 _MASTER_SCHEDULE = Fate(CHANGED, "saltern schedule add: docs/guides/windows-and-schedules.md")
 _CLOUD = Fate(MISSING, "keep the master for it")
 _SITES = Fate(CHANGED, "a location with a broker of its own is a site: docs/guides/sites.md")
-_TUNING = Fate(NEEDLESS, "it tunes Salt itself")
+_TUNING = Fate(NEEDLESS, "it only tunes Salt itself")
 
 MASTER: dict[str, Fate] = {
     "file_roots": _AS_IS,
@@ -39,7 +39,7 @@ MASTER: dict[str, Fate] = {
     "nodegroups": _AS_IS,
     "fileserver_backend": Fate(CHANGED, "roots and git remotes are both in file_roots of controller.yaml"),
     "gitfs_remotes": _GIT,
-    "gitfs_base": Fate(CHANGED, "the reference is written in the root: …@REF"),
+    "gitfs_base": Fate(CHANGED, "the reference is part of the root: …@REF"),
     "publisher_acl": Fate(
         CHANGED, "converted to policy.yaml; check it, then: saltern policy set policy.yaml"
     ),
@@ -49,7 +49,7 @@ MASTER: dict[str, Fate] = {
     "publisher_acl_blacklist": Fate(CHANGED, "write a rule that refuses: docs/guides/who-may-do-what.md"),
     "peer": _AS_IS,
     "peer_run": _AS_IS,
-    "reactor": Fate(SAME, "saltern reactor test TAG DATA says what follows from an event"),
+    "reactor": Fate(SAME, "saltern reactor test TAG DATA shows the reactions to an event"),
     "reactor_refresh_interval": _TUNING,
     "reactor_worker_threads": _TUNING,
     "reactor_worker_hwm": _TUNING,
@@ -75,9 +75,7 @@ MASTER: dict[str, Fate] = {
     "ret_port": _NATS,
     "transport": _NATS,
     "ssl": _NATS,
-    "master_tops": Fate(
-        CHANGED, "top files per system are read by the agent; master_tops goes into its file"
-    ),
+    "master_tops": Fate(CHANGED, "top files per system are read by the agent; put master_tops in its file"),
     "order_masters": _SITES,
     "syndic_master": _SITES,
     "rest_cherrypy": Fate(CHANGED, "the controller has an HTTP API: docs/guides/api.md"),
@@ -93,7 +91,7 @@ MASTER: dict[str, Fate] = {
 }
 MINION: dict[str, Fate] = {
     "id": Fate(CHANGED, "saltern agent join TOKEN --id ID"),
-    "master": Fate(CHANGED, "the token that an agent joins with names the controller"),
+    "master": Fate(CHANGED, "the token of an agent contains the address of the controller"),
     "master_port": _NATS,
     "publish_port": _NATS,
     "transport": _NATS,
@@ -129,7 +127,7 @@ PREFIXES: dict[str, Fate] = {
 }
 
 AGENT_KEYS = frozenset(name for name, fate in MINION.items() if fate is _AGENT)
-"""Keys of a minion that an agent reads, too, and that are no options of a run."""
+"""Keys of a minion that an agent reads, too, and that are not options of a run."""
 
 
 def is_for_pillar(key: str) -> bool:
@@ -138,7 +136,7 @@ def is_for_pillar(key: str) -> bool:
 
 
 def fate_of(key: str, table: dict[str, Fate]) -> Fate | None:
-    """What becomes of a key; None for one that no table has."""
+    """The fate of a key; None if no table has it."""
     if key in table:
         return table[key]
     return next((fate for prefix, fate in PREFIXES.items() if key.startswith(prefix)), None)

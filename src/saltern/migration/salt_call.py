@@ -1,4 +1,4 @@
-"""Calls the ``salt-call`` of this machine, and returns its answer as data."""
+"""Calls the ``salt-call`` of this machine, and returns its result as data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def find_program(program: str, usual: tuple[str, ...], name: str) -> str:
     raise OperationError(
         Diagnostic(
             code="salt-missing",
-            what=f"there is no {program or name} on this machine",
+            what=f"{program or name} is not on this machine",
             fix=f"name it with --{name}",
         )
     )

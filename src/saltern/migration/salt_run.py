@@ -1,4 +1,4 @@
-"""Calls the ``salt-run`` of this master; returns an answer as data, or rows when they are printed."""
+"""Calls the ``salt-run`` of this master; returns a result as data, or rows as they are printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from saltern.migration.salt_call import find_program, last_line
 PROGRAMS = ("salt-run", "/opt/saltstack/salt/salt-run")
 UNKNOWN = "is not available"
 FAILURES = (UNKNOWN, "Exception", "Traceback", "ERROR")
-"""Words of what salt-run prints that are no rows."""
+"""Output of salt-run that is not a row."""
 
 
 class SaltRunner:
@@ -35,12 +35,12 @@ class SaltRunner:
             found = msgspec.json.decode(done.stdout)
         except msgspec.DecodeError:
             raise _failure(function, done.stdout + done.stderr) from None
-        if isinstance(found, str):  # salt-run prints what went wrong as its answer
+        if isinstance(found, str):  # salt-run prints errors as its result
             raise _failure(function, found)
         return found
 
     def follow(self, function: str, *words: str) -> Iterator[dict[str, Any]]:
-        """The rows that a function prints, as it prints them."""
+        """Yield the rows that a function prints, as it prints them."""
         command = [*self._words, "--out", "json", f"saltern.{function}", *words]
         rest = []
         with subprocess.Popen(
@@ -49,7 +49,7 @@ class SaltRunner:
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             text=True,
-            start_new_session=True,  # an interrupt is for us: we end it
+            start_new_session=True,  # an interrupt is handled here, and ends it
         ) as runner:
             try:
                 for line in runner.stdout or ():

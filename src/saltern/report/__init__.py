@@ -1,1 +1,3 @@
-"""Stop 11 of the walk: takes Events and the Report from the engine, gives one view per reader to the cli."""
+"""Stop 11 of the walk: takes Events and the Report from the engine, and gives one view for each reader to the
+cli.
+"""

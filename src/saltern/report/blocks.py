@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from saltern.language.events import Answer
 from saltern.language.result import Outcome, Result
-from saltern.report.colours import Paint, of_result, painter
+from saltern.report.colours import Paint, kind_of, of_result, painter
 from saltern.report.nested import DASHES, Nested
 from saltern.report.salt import time_of_day
 from saltern.report.text import lines, safe_line, wrap
@@ -43,7 +43,7 @@ class Blocks:
         if self._options.traces and result.trace:
             yield from self._row("Traceback", result.trace, colour)
         if note:
-            yield from self._indent(note, 4, colour)  # further left, so that it does not look like a change
+            yield from self._indent(note, 4, colour)  # indented less, so that it does not look like a change
 
     def terse(self, answer: Answer, note: str = "") -> Iterator[str]:
         """A line for each warning, then one line for the answer."""
@@ -127,11 +127,7 @@ class Blocks:
 
 def word(result: Result) -> str:
     """Salt's word for the outcome."""
-    if result.outcome is Outcome.FAILED:
-        return "Failed"
-    if result.outcome is Outcome.WOULD_CHANGE:
-        return "Differs"
-    return "Changed" if result.changes else "Clean"
+    return kind_of(result).capitalize()
 
 
 def milliseconds(answer: Answer) -> float:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from saltern.language.events import Answer
 from saltern.language.result import Outcome
 
-NAMED = 10  # as many as a reader takes in; the rest is counted
+NAMED = 10  # the number of names that a reader can take in; the rest is counted
 
 
 class Blame(Struct, kw_only=True):
@@ -35,12 +35,12 @@ class Blame(Struct, kw_only=True):
 
 
 def blocked(answer: Answer) -> bool:
-    """True if the state was not run, and that counts as a failure."""
+    """True if the state was not run, which counts as a failure."""
     return answer.result.outcome is Outcome.FAILED and not answer.result.ran
 
 
 def causes(answer: Answer) -> Sequence[str]:
-    """The tags the runtime names as root cause of a blocked state."""
+    """The tags that the runtime reports as root causes of a blocked state."""
     named = answer.result.extra.get("root_cause")
     return [str(tag) for tag in named] if isinstance(named, list | tuple) else []
 
@@ -61,8 +61,8 @@ def assign(answers: Sequence[Answer]) -> Blame:
 
 
 def _blockers(answers: Sequence[Answer]) -> dict[tuple[str, str], Answer]:
-    """Failed states; and, for one that succeeded itself, the first failure among what it spawned: a sub
-    state, or a state of a frame.
+    """The failed states; for a state that succeeded itself, the first failure among those that it spawned: a
+    sub state, or a state of a frame.
     """
     by_number = {answer.number: answer for answer in answers}
     guilty = [answer for answer in answers if _to_blame(answer)]

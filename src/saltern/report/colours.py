@@ -1,4 +1,4 @@
-"""Colours, and what a stream can show."""
+"""Colours, and the capabilities of a stream."""
 
 from __future__ import annotations
 
@@ -38,18 +38,26 @@ def _bare(text: str, _colour: str) -> str:
 
 def of_result(result: Result) -> str:
     """The colour of a block, by its outcome and whether there were changes."""
+    return OF_KINDS[kind_of(result)]
+
+
+OF_KINDS = {"failed": "red", "differs": "bright yellow", "changed": "cyan", "clean": "green"}
+
+
+def kind_of(result: Result) -> str:
+    """Salt's four kinds of results: ``failed``, ``differs``, ``changed`` and ``clean``."""
     if result.outcome is Outcome.FAILED:
-        return "red"
+        return "failed"
     if result.outcome is Outcome.WOULD_CHANGE:
-        return "bright yellow"
-    return "cyan" if result.changes else "green"
+        return "differs"
+    return "changed" if result.changes else "clean"
 
 
 DIFF_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def of_diff_line(line: str) -> str:
-    """The colour of a line of a diff; empty for one that is the same on both sides."""
+    """The colour of a line of a diff; empty for an unchanged line."""
     return DIFF_COLOURS.get(line[:1], "")
 
 
@@ -63,7 +71,7 @@ def wanted(out: TextIO, forced: bool | None = None) -> bool:
 def is_terminal(out: TextIO) -> bool:
     try:
         return out.isatty()
-    except (ValueError, AttributeError):  # closed, or something that only looks like a file
+    except (ValueError, AttributeError):  # closed, or an object that only looks like a file
         return False
 
 

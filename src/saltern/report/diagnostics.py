@@ -18,13 +18,13 @@ LONGEST = 160  # columns shown of a line; the caret stays visible
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
-# The values of these keys are not for logs.
+# The values of these keys must not be logged.
 _SECRET = re.compile(
     r"(?i)(\b\w*(?:password|passwd|passphrase|secret|token|api_key)['\"]?:\s+)(?!['\"]?\{)\S.*"
 )
-_WITHIN = ("", " ", "\t", "-", "#", "{")  # how a line begins that is part of a state
+_WITHIN = ("", " ", "\t", "-", "#", "{")  # the beginning of a line that is part of a state
 MOST_SHOWN = 100
-MOST_READ = 10_000_000  # characters of a file, to show some lines of it
+MOST_READ = 10_000_000  # characters of a file that are read to show some lines
 
 
 def show(problems: Iterable[Diagnostic], out: TextIO, colour: bool = False) -> None:
@@ -87,7 +87,7 @@ def _excerpt(mark: Mark, paint: Paint, files: dict[str, list[str]]) -> Iterator[
             yield f"  {paint(' ' * gutter + ' |', 'grey')} {' ' * spaces}{paint('^', 'red')}"
 
 
-@lru_cache(maxsize=8)  # a line may be long, and have many problems
+@lru_cache(maxsize=8)  # a line may be long and have many problems
 def _mask_line(line: str) -> str:
     return _SECRET.sub(r"\1•••", line)
 
@@ -113,7 +113,7 @@ def _read(file: str) -> list[str]:
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
             return opened.read(MOST_READ).removesuffix("\n").split("\n")
-    except (OSError, ValueError):  # moved, not readable, or not a file: '<stdin>'
+    except (OSError, ValueError):  # moved, unreadable, or not a file: '<stdin>'
         return []
 
 

@@ -1,4 +1,4 @@
-"""The end of a long report: what failed, why, and what was not run because of it."""
+"""The end of a long report: which states failed, why, and which were not run because of them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from saltern.report.blocks import place
 from saltern.report.causes import Blame
 from saltern.report.text import cut, safe_line
 
-MOST = 30  # more than that is not read; `saltern report` has all
+MOST = 30  # readers do not read more; `saltern report` has all
 
 
 def failures(
     answers: Sequence[Answer], blame: Blame, forgiven: Container[int], width: int = 0
 ) -> Iterator[str]:
-    """A line for each failure that no other one has caused, and a line for what it has blocked."""
+    """A line for each failure that no other one has caused, and a line for the states that it has blocked."""
     guilty = [
         answer
         for answer in answers

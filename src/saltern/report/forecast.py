@@ -1,4 +1,4 @@
-"""What a test run predicts for each state: created, changed, deleted, known only later."""
+"""The prediction of a test run for each state: created, changed, deleted, known only later."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def kind_of(result: Result, removes: Callable[[], bool]) -> str:
     if result.outcome is Outcome.OK and not result.changes:
         return KEEP
     if result.changes.get("diff") == "New file" or result.data.get("exists") is False:
-        return CREATE  # whatever else is said of it
+        return CREATE  # whatever else is reported
     signs = {sign for change in result.changes.items() for sign in (_sign(*change),)}
     if CREATE not in signs and removes():
         return DELETE
@@ -116,7 +116,7 @@ def _sign(key: str, value: object) -> str:
 
 
 def _without(side: str) -> Callable[[str, object], bool]:
-    """A function that is true for a pair of old and new that is empty on this side."""
+    """A function that is true for a pair of old and new value that is empty on this side."""
 
     def fits(_key: str, value: object) -> bool:
         return isinstance(value, Mapping) and set(value) == {"old", "new"} and value[side] in NOTHING

@@ -1,7 +1,6 @@
 """Makes a Report of Salt's dictionary of returns, so that runs of Salt are shown like our own.
 
-What the dictionary does not contain is not guessed: frames have no headings, and only the time of day is
-known.
+Missing information is not guessed: frames have no headings, and only the time of day is known.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from saltern.report.verdict import Totals, totals
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
-LONG = 20  # states; a longer report repeats its failures at the end, where the reader is
+LONG = 20  # states; a longer report repeats its failures at the end, which is visible on a terminal
 HIDE, TERSE, FULL = "hide", "terse", "full"
 
 STYLES: dict[str, Callable[[Result], str]] = {

@@ -1,4 +1,4 @@
-"""What is shown below a state: its indentation, the line above a frame, and which sub states are shown."""
+"""The layout below a state: the indentation, the line above a frame, and which sub states are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from saltern.language.result import Outcome, Result
 from saltern.report.text import safe_line
 
 STEP = 2
-DEEPEST = 4  # levels that are indented; deeper ones are known by their path
+DEEPEST = 4  # levels that are indented; deeper ones are identified by their path
 
 
 def indent(depth: int) -> str:
@@ -51,7 +51,9 @@ class SubStates:
         return not answer.sub or self._shown(answer.result)
 
     def note(self, answer: Answer) -> str:
-        """What is hidden below an answer: ``12 sub states are not shown: 1 failed, 3 changed``."""
+        """The note on hidden sub states below an answer: ``12 sub states are not shown: 1 failed, 3
+        changed``.
+        """
         hidden = self._hidden.get(answer.number)
         if not hidden:
             return ""

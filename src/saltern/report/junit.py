@@ -18,7 +18,7 @@ from saltern.report.verdict import count
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
-# Characters that XML 1.0 cannot contain in any form, and C1, which it should not contain.
+# Characters that XML 1.0 cannot contain in any form, and C1 characters, which it should not contain.
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPECIAL = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}

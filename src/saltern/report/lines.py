@@ -66,7 +66,7 @@ class Lines:
     def close(self, report: Report | None = None, exit_code: int | None = None) -> None:
         """Write the last line. Without a report, it counts the answers so far."""
         if report is None:
-            if self._finished is None:  # the run broke: a missing last line shows that
+            if self._finished is None:  # if the run broke, the missing last line shows it
                 return
             ended = self._finished
             report = Report(answers=self._answers, took=ended.took, stopped=ended.stopped)

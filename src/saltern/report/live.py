@@ -1,7 +1,7 @@
 """Shows a run on a terminal while it happens: a line for each finished state, and a bar at the bottom.
 
-Everything is written to the file descriptor in whole pieces: a child process forked while the
-timer writes must not inherit a locked or half-full buffer.
+Everything is written to the file descriptor in complete pieces: a child process that is forked while the
+timer writes must not inherit a locked or partly filled buffer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from saltern.language.events import (
     RunStarted,
 )
 from saltern.language.result import Outcome, Result
-from saltern.report.colours import of_result, painter
+from saltern.report.colours import kind_of, of_result, painter
 from saltern.report.indentation import SHOWN, heading, indent
 from saltern.report.screen import Screen
 from saltern.report.text import cut, safe_line
@@ -53,7 +53,7 @@ ASCII = {
 
 
 class Live:
-    """Call it with each event; ``close`` it whatever happens. Also a context manager.
+    """Call it with each event, and ``close`` it in any case. Also a context manager.
 
     ``verbose`` False leaves out unchanged states; ``sub_states``, the value of ``--sub-states``, selects the
     steps that get a line.
@@ -127,7 +127,7 @@ class Live:
             self._waiting.append(self._line(answer, kind))
 
     def _step(self, answer: Answer, kind: str) -> None:
-        """Show a step below a line with the name of its state: the state's own line follows when it has
+        """Show a step below a line with the name of its state; the state's own line follows when it has
         ended.
         """
         self._steps += 1
@@ -165,7 +165,9 @@ class Live:
         self._written = time.monotonic()
 
     def _bar(self) -> str:
-        """``████░░░░ 12/40 file.managed nginx.conf 3 s``, one column short so that it never wraps."""
+        """``████░░░░ 12/40 file.managed nginx.conf 3 s``, one column shorter than the screen, so that it
+        never wraps.
+        """
         total = max(self._total, self._done)
         filled = BAR * self._done // total if total else BAR
         marks = self._marks["done"] * filled + self._marks["left"] * (BAR - filled)
@@ -188,13 +190,7 @@ class Live:
 
 
 def _kind(result: Result) -> str:
-    if result.outcome is Outcome.FAILED:
-        return "failed"
-    if not result.ran:
-        return "skipped"
-    if result.outcome is Outcome.WOULD_CHANGE:
-        return "differs"
-    return "changed" if result.changes else "clean"
+    return "skipped" if not result.ran and result.outcome is not Outcome.FAILED else kind_of(result)
 
 
 def _span(seconds: float) -> str:

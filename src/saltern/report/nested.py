@@ -1,7 +1,7 @@
 """The nested format: any data, one value per line, indented by depth.
 
-A mapping is a dashed line and its sorted keys, each value four further in; an item of a
-list is ``- x``; a container in a list is below ``|_``.
+A mapping is a dashed line and its sorted keys, each value four further in; an item of a list is ``- x``; a
+container in a list is below ``|_``.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
 
 
 def write(report: Report, out: TextIO, options: OutputOptions) -> None:
-    """Write the whole dictionary of Salt's form, with every key."""
+    """Write the whole dictionary in Salt's form, with every key."""
     from saltern.report.salt import to_dict
 
     write_data(to_dict(report), out, options)

@@ -1,6 +1,6 @@
-"""Writes the output of a command to a file (``-o FILE``), whatever kind of file it is.
+"""Writes the output of a command to a file of any kind (``-o FILE``).
 
-A regular file is replaced in one step. A pipe, a terminal, ``/dev/null`` or ``/dev/stdout`` is written to; a
+A regular file is replaced atomically. A pipe, a terminal, ``/dev/null`` or ``/dev/stdout`` is written to; a
 disk, a socket and a directory are refused.
 """
 
@@ -14,7 +14,7 @@ from saltern.language.diagnostics import Diagnostic, OperationError
 PRIVATE = 0o600
 _REFUSED = {
     stat.S_IFDIR: "it is a directory",
-    stat.S_IFBLK: "it is a disk, and would be overwritten",
+    stat.S_IFBLK: "it is a disk, which would be overwritten",
     stat.S_IFSOCK: "it is a socket",
 }
 
@@ -69,7 +69,9 @@ def _check_parent(path: str, place: str) -> None:
     if os.path.islink(place):
         raise _unwritable(path, f"it is a link to {os.readlink(place)!r}, which does not exist")
     if not os.path.isdir(folder):
-        raise _unwritable(path, f"there is no directory {folder!r}", fix=f"make it first: mkdir -p {folder}")
+        raise _unwritable(
+            path, f"the directory {folder!r} does not exist", fix=f"make it first: mkdir -p {folder}"
+        )
 
 
 def _unwritable(path: str, why: str, fix: str = "") -> OperationError:

@@ -16,10 +16,10 @@ class OutputOptions(Struct, frozen=True, kw_only=True):
     """The options of an output format. The ``state_…`` ones have Salt's names and defaults.
 
     ``sub_states`` is which of them are shown: ``full``, ``changes``, ``failed`` or ``count``. ``expand``
-    shows every blocked state in full and the data of each state; ``width`` 0
-    means no wrapping; ``indent`` is JSON for people; ``label`` is the name over it all. ``seen``: every state
-    had a line while the run happened, so that only those with more to say are shown again. ``traces``: the
-    traceback of a module that failed is shown with its state.
+    shows every blocked state in full and the data of each state; ``width`` 0 means no wrapping; ``indent`` is
+    JSON for people; ``label`` is the name above everything. ``seen``: every state had a line during the run,
+    so only those with more information are shown again. ``traces``: the traceback of a module that failed is
+    shown with its state.
     """
 
     state_output: str = "full"
@@ -46,7 +46,7 @@ class Output(Struct, frozen=True):
 
     report: str
     data: str
-    problems: str = ""  # where a compile failure belongs into the data, as Salt's JSON has it
+    problems: str = ""  # if a compile failure is part of the data, as in Salt's JSON
 
 
 OUTPUTS = {

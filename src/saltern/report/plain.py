@@ -13,7 +13,7 @@ DEEPEST = 200  # deeper data is cut off
 SCALARS = frozenset({str, int, float, bool, type(None)})
 CONTAINERS = frozenset({dict, list, tuple})
 TEXT = frozenset({str})
-WORDS = {None: "null", True: "true", False: "false"}  # keys, as json spells them
+WORDS = {None: "null", True: "true", False: "false"}  # keys in the spelling of json
 
 
 def is_plain(value: object) -> bool:
@@ -60,7 +60,7 @@ def key_text(key: object) -> str:
 def _text(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # foreign code in __str__ must not make a report fail
+    except Exception:  # a failure of foreign code in __str__ must not make a report fail
         return f"<{type(value).__name__}>"
 
 

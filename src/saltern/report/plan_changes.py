@@ -1,4 +1,4 @@
-"""Writes the changes of one state of a plan as briefly as possible: a diff, old → new, or a value."""
+"""Writes the changes of one state of a plan briefly: as a diff, as old → new, or as a value."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from saltern.report.colours import Paint, of_diff_line
 from saltern.report.text import columns, lines, safe_line
 
 NOTHING: tuple[object, ...] = (None, "", [], {})
-SAID = ("new", "New file")  # the sign + has said that already
+SAID = ("new", "New file")  # the sign + shows that already
 
 
 def new_values(changes: Mapping[str, object], *, name: str, created: bool) -> dict[str, object]:
-    """The changes without what the title says: the name of the state, and that it is new."""
+    """The changes without the content of the title: the name of the state, and that it is new."""
     if list(changes) == [name] and isinstance(changes[name], Mapping) and not _is_pair(changes[name]):
         return new_values(_mapping(changes[name]), name=name, created=created)
     said = (name, *SAID) if created else (name,)
@@ -51,7 +51,7 @@ class Changes:
         yield from self._long(value, indent + 4)
 
     def _brief(self, value: object) -> list[tuple[str, str]] | None:
-        """The words of a value that fits in one line, with their colours; None if it does not fit."""
+        """The words of a value with their colours, if they fit in one line; None otherwise."""
         if _is_pair(value):
             old, new = (_mapping(value).get(side) for side in ("old", "new"))
             if any(isinstance(one, dict | list) and one for one in (old, new)):

@@ -1,4 +1,4 @@
-"""Writes a plan for approval: what each state would do, with its diff, and the totals."""
+"""Writes a plan for approval: the action of each state with its diff, and the totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from saltern.report.text import columns, emit, lines, safe_line
 if TYPE_CHECKING:
     from saltern.report.outputs import OutputOptions
 
-COMMENTED = frozenset({LATER, FAIL})  # only the comment says why
+COMMENTED = frozenset({LATER, FAIL})  # only the comment has the reason
 
 
 def write(rows: Sequence[Foreseen], out: TextIO, options: OutputOptions) -> None:
@@ -34,9 +34,7 @@ def _lines(rows: Sequence[Foreseen], options: OutputOptions) -> Iterator[str]:
         return
     yield "Plan: " + ", ".join(_total(kind, number, paint) for kind, number in totals.items() if number) + "."
     if totals[LATER]:
-        yield paint(
-            "What is marked ? is known only after apply, and is not part of what is approved.", "cyan"
-        )
+        yield paint("States marked ? are known only after apply, and are not part of the approval.", "cyan")
 
 
 def _row(row: Foreseen, paint: Paint, changes: Changes, width: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""``--out pprint``: Python literals, for those who paste them into a shell."""
+"""``--out pprint``: Python literals, for use in a Python shell."""
 
 from __future__ import annotations
 

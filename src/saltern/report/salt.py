@@ -31,7 +31,7 @@ class Keys:
     """The key of each answer in Salt's dictionary: all are distinct, and a sub state never takes that of a
     state.
 
-    ``reserve`` names the states that have not answered yet.
+    ``reserve`` names the states that have no answer yet.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Keys:
         return self._by_number[answer.number]
 
     def parent(self, answer: Answer) -> str:
-        """The key of the answer that spawned this one; the tag of one that has not answered yet."""
+        """The key of the answer that spawned this one; the tag of one without an answer yet."""
         return self._by_number.get(answer.under, answer.parent) if answer.parent else ""
 
 
@@ -114,7 +114,7 @@ def _tag(chunk: Chunk, id_: str) -> str:
 
 
 def time_of_day() -> Callable[[float], str]:
-    """A clock that writes ``HH:MM:SS.ffffff`` in local time; it asks for the zone once per second of run."""
+    """A clock that writes ``HH:MM:SS.ffffff`` in local time; it determines the zone once per second."""
     seconds: dict[int, str] = {}
 
     def clock(moment: float) -> str:
@@ -130,10 +130,10 @@ def time_of_day() -> Callable[[float], str]:
 
 
 def dumps(value: object, indent: bool = False, *, doubtful: object = ...) -> bytes:
-    """JSON of anything: odd values become text, odd keys become strings; NaN becomes null.
+    """JSON of any value: unsupported values become text, other keys become strings, NaN becomes null.
 
-    ``doubtful`` is the part of the value that may hold bytes, sets and the like, when
-    that is known to be less than all of it: looking for them takes as long as writing.
+    ``doubtful`` is the part of the value that may contain bytes, sets and the like, if it is known to be only
+    a part: searching for them takes as long as writing.
     """
     text = _encode(value, value if doubtful is ... else doubtful)
     try:
@@ -164,7 +164,7 @@ def write(report: Report, out: TextIO, options: OutputOptions) -> None:
 
 
 def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
-    """``{label: value}``, or the bare value when the label is empty."""
+    """Write ``{label: value}``, or only the value if the label is empty."""
     _write(value, out, options, value)
 
 
@@ -175,7 +175,7 @@ def _write(value: object, out: TextIO, options: OutputOptions, doubtful: object)
 
 
 def write_problems(problems: Iterable[Diagnostic], out: TextIO, options: OutputOptions) -> None:
-    """Write what Salt writes if nothing could run: the list of messages in place of the answers."""
+    """Write Salt's output for a run that could not start: the list of messages in place of the answers."""
     from saltern.report.diagnostics import as_text
 
     write_data([as_text(problem) for problem in problems], out, options)

@@ -1,4 +1,4 @@
-"""A terminal with a bar on its last lines; new lines and a new bar replace the old bar."""
+"""Writes to a terminal with a bar on its last lines, which new lines and a new bar replace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CLEAR = "\r\x1b[J"  # from the start of the line to the end of the screen
 
 
 class Screen:
-    """Writes to the file descriptor in whole pieces, without a buffer."""
+    """Writes to the file descriptor in complete pieces, without a buffer."""
 
     def __init__(self, out: TextIO) -> None:
         self._descriptor = out.fileno()
@@ -33,7 +33,7 @@ class Screen:
     def replace_bar(self, text: str, *bar: str) -> bool:
         """Write the text in place of the bar, then the new bar; False if the terminal is gone."""
         erased = self._erase()
-        self._drawn = [columns(line) for line in bar]  # first: Ctrl-C may come after the writing
+        self._drawn = [columns(line) for line in bar]  # first, since Ctrl-C may come after the writing
         return self._write(erased + text + "\r\n".join(bar))
 
     def _erase(self) -> str:

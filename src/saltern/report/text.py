@@ -1,4 +1,4 @@
-"""Makes foreign text safe for a terminal, and cuts it to its width."""
+"""Makes foreign text safe for a terminal, and cuts it to the width of the terminal."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     import re
 
-# C0 without newline, DEL, C1, line separators, direction marks, lone surrogates: all that a
-# terminal may interpret instead of showing, or that cannot be encoded.
+# C0 without newline, DEL, C1, line separators, direction marks, lone surrogates: characters that a terminal
+# may interpret instead of showing, or that cannot be encoded.
 _UNSAFE = "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 _OBEYED = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 _WORDS = r" *[^ ]+"
@@ -53,7 +53,7 @@ def _width(character: str) -> int:
 
 
 def cut(text: str, room: int) -> str:
-    """The beginning of one line, with ``…`` in place of what does not fit."""
+    """The beginning of one line, with ``…`` in place of the rest if it does not fit."""
     if len(text) <= 8 * room and columns(text) <= room:  # a longer one is cut, however narrow its characters
         return text
     used, kept = 1, []
@@ -88,7 +88,7 @@ def wrap(line: str, room: int) -> Iterator[str]:
 
 
 def lines(text: str, indent: int, width: int) -> Iterator[str]:
-    """Every line of any text, safe and wrapped to what ``indent`` leaves of ``width``."""
+    """Every line of any text, made safe and wrapped to the ``width`` without ``indent``."""
     room = max(width - indent, 8) if width else 0
     for line in safe(text).split("\n"):
         yield from wrap(line.rstrip(), room)

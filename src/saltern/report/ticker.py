@@ -1,4 +1,4 @@
-"""Redraws a terminal from a thread while something runs, until it is closed."""
+"""Redraws a terminal from a thread until it is closed."""
 
 from __future__ import annotations
 

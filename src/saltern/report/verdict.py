@@ -1,4 +1,4 @@
-"""Counts the answers of a run, for every view and for the exit code."""
+"""Counts the answers of a run, for all views and for the exit code."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from saltern.language.result import Outcome
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """Salt's counts, sub states included: ``succeeded`` holds True and None; ``unchanged`` are the None
-    among them.
+    """Salt's counts, including sub states: ``succeeded`` counts True and None; ``unchanged`` the None among
+    them.
 
-    ``deferred`` are the None among ``succeeded`` that a test run cannot know; they are not in
-    ``unchanged``. ``changed`` are all answers with changes, failed ones too; ``warnings`` the answers that
-    warn; ``not_run`` the skipped and the blocked; ``took`` seconds, of parallel states only
-    the longest, and of sub states nothing: their parents took that time. ``sub_states``, ``sub_failed`` and
-    ``sub_changed`` say how many of all these are sub states.
+    ``deferred`` are the None among ``succeeded`` that a test run cannot predict; they are not in
+    ``unchanged``. ``changed`` counts all answers with changes, including failed ones; ``warnings`` those with
+    warnings; ``not_run`` the skipped and the blocked ones. ``took`` is in seconds; of parallel states only
+    the longest counts, and sub states do not count: their time is part of that of their parents.
+    ``sub_states``, ``sub_failed`` and ``sub_changed`` are the numbers of sub states among these.
     """
 
     succeeded: int = 0

@@ -23,9 +23,7 @@ def dump(value: object) -> str:
             return True
 
         def represent_text(self, text: str) -> yaml.ScalarNode:
-            """A text in double quotes: PyYAML takes some characters for line ends, and loses them,
-            elsewhere.
-            """
+            """A text in double quotes: elsewhere, PyYAML treats some characters as line ends."""
             style = '"' if any(end in text for end in "\x85\u2028\u2029") else None
             return self.represent_scalar("tag:yaml.org,2002:str", text, style)
 
@@ -43,7 +41,7 @@ def write(report: Report, out: TextIO, options: OutputOptions) -> None:
 
 
 def write_data(value: object, out: TextIO, options: OutputOptions) -> None:
-    """``label: value``, or the bare value when the label is empty."""
+    """Write ``label: value``, or only the value if the label is empty."""
     text = dump({options.label: value} if options.label else value)
     emit(out, tame(text))
 

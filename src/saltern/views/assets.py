@@ -1,4 +1,4 @@
-"""Style, script and frame of the pages, and how a page is put together.
+"""Style, script and frame of the pages, which are assembled here.
 
 A page is one file: it fetches nothing, and its policy forbids that.
 """

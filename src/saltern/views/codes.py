@@ -9,7 +9,7 @@ from msgspec import json
 
 DATA = os.path.join(os.path.dirname(__file__), "codes.json")  # made by `make docs`
 CODE_LIST = """\
-saltern explain CODE prints the page of a code; saltern explain ID explains why a state runs where it runs.
+saltern explain CODE prints the page of a code; saltern explain ID explains the position of a state.
 
 codes:
 {codes}

@@ -101,7 +101,7 @@ class Explainer:
         yield reason(self.plan, index)
         chain = pullers(self.plan, index)
         for by in chain:
-            yield f"{self._at(by)} is there by {reason(self.plan, by)}"
+            yield f"{self._at(by)} is at its position by {reason(self.plan, by)}"
         if chain:
             written = f"number {index + 1} of {len(self.plan.chunks)}: {self._written_before(index)}"
             yield f"without that it would be {written}"

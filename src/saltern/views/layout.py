@@ -20,8 +20,11 @@ PADDING = 14.0
 HEADING = 40.0
 PART_GAP = 44.0
 RATIO = 1.7  # of a screen
-LONG, LONGEST = 3.2, 4500.0  # a part that is wider than so many heights, and than this, is broken into lines;
-FLAT, FLATTEST = 10.0, 2000.0  # so is one that is little more than a chain
+LONG, LONGEST = (
+    3.2,
+    4500.0,
+)  # a part that is wider than this many heights, and than this width, is broken into lines;
+FLAT, FLATTEST = 10.0, 2000.0  # so is one that is almost a chain
 UNORDERED = frozenset({"listen"})  # may point backwards
 
 
@@ -43,7 +46,7 @@ class Route(Struct):
 
 
 class Drawing(Struct):
-    """All coordinates are of the whole picture; a box comes before what is in it."""
+    """All coordinates are relative to the whole picture; a box comes before its contents."""
 
     places: list[Place] = field(default_factory=list)
     routes: list[Route] = field(default_factory=list)

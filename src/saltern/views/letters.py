@@ -5,7 +5,7 @@ from __future__ import annotations
 from unicodedata import combining, east_asian_width
 
 NARROW, WIDE = frozenset("iljtfrI.,:;'|!()[]{}/\\ ·-"), frozenset("mwMW@%—…")
-NARROW_EM, USUAL_EM, WIDE_EM = 0.39, 0.62, 0.95  # of DejaVu Sans, one of the widest
+NARROW_EM, USUAL_EM, WIDE_EM = 0.39, 0.62, 0.95  # for DejaVu Sans, one of the widest fonts
 
 
 def extent(text: str, size: float, *, bold: bool = False) -> float:

@@ -24,7 +24,7 @@ class Item(Struct, kw_only=True):
     """``kind`` is state, sls (a whole file that is waited for), box, unborn (in a block not rendered yet) or
     copy (of the item with the key ``of``, drawn once more).
 
-    ``status`` is how a finished run answered; ``facts`` are shown on a click.
+    ``status`` is the result in a finished run; ``facts`` are shown on a click.
     """
 
     key: str

@@ -1,7 +1,7 @@
-"""Folds a run that is too large to draw: consecutive states of a file become one item, and so does what they
-rendered.
+"""Folds a run that is too large to draw: consecutive states of a file become one item, and so do the states
+that they rendered.
 
-An item has the colour of its worst answer and shows how many there were of each.
+An item has the colour of its worst answer and shows the number of answers of each kind.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_huge(state: RunState) -> bool:
 
 
 def folded_run(state: RunState, *, only_reached: bool = False) -> Picture:
-    """The folded picture of a run. ``only_reached``: without states that the run was not meant to reach."""
+    """The folded picture of a run. ``only_reached``: without the states that the run did not include."""
     scope = state.scopes[""]
     chunks = chunks_in(scope.plan, state.sources)
     plan = make_plan(chunks, scope.plan["rendered"], Diagnostics())

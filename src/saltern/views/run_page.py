@@ -61,7 +61,7 @@ def _unreached_rows(state: RunState) -> dict[str, list[Row]]:
     """The states without an answer, by scope: the run broke or was ended before them."""
     if (state.head.get("request") or {}).get(
         "id"
-    ):  # the run was for one ID; the other states were not meant to run
+    ):  # the run was for one ID; the other states were not included
         return {}
     rows: dict[str, list[Row]] = {}
     for path, scope in state.scopes.items():

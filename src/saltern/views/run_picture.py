@@ -27,7 +27,7 @@ def of_run(state: RunState) -> Picture:
 
 
 def _reached_states(picture: Picture) -> Picture:
-    """The picture without states that a run for one ID was not meant to reach."""
+    """The picture without the states that a run for one ID did not include."""
     items = [item for item in picture.items if item.status != "waiting"]
     known = {item.key for item in items}
     edges = [edge for edge in picture.edges if edge.start in known and edge.end in known]
@@ -38,7 +38,7 @@ def _scope(state: RunState, path: str) -> Picture:
     scope = state.scopes[path]
     chunks = chunks_in(scope.plan, state.sources)
     plan = make_plan(chunks, scope.plan["rendered"], Diagnostics())
-    prefix = f"{safe_line(path)}:" if path else ""  # it has names of others in it
+    prefix = f"{safe_line(path)}:" if path else ""  # it contains names of others
     picture = of_plan(plan, prefix=prefix, boxes=False)
     numbers: dict[int, str] = {}
     for item in picture.items:
@@ -73,7 +73,7 @@ def _add_frames(state: RunState, scope: ScopeState, picture: Picture, numbers: d
         inside = _scope(state, path)
         at = next(at for at, item in enumerate(picture.items) if item.key == numbers[caller])
         scope_of = (
-            f"of {frame.kind} {frame.name!r}, rendered right after {picture.items[at].title!r}; in there:"
+            f"of {frame.kind} {frame.name!r}, rendered right after {picture.items[at].title!r}; it contains:"
         )
         for item in inside.items:
             item.facts["why"] = [scope_of, *_texts(item.facts.get("why"))]

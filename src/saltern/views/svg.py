@@ -63,7 +63,7 @@ def path(points: list[Point]) -> str:
 
 
 def _back(x: float, y: float, nx: float, ny: float) -> str:
-    """A curve to the beginning of a later line, or further left: around other items, not through them."""
+    """A curve to the beginning of a later line, or further left; it leads around other items."""
     middle = (y + ny) / 2
     return (
         f"C{x + 36:.0f} {y:.1f} {x + 36:.0f} {middle:.1f} {x:.0f} {middle:.1f}"

@@ -122,7 +122,7 @@ def _quote(text: str) -> str:
 
 
 def _entities(text: str) -> str:
-    """Escape characters that mermaid would interpret, in its way: ``#34;``."""
+    """Escape characters that mermaid would interpret, in its notation: ``#34;``."""
     return "".join(
         letter if letter.isalnum() or letter in " ._/-·:" else f"#{ord(letter)};" for letter in text
     )

@@ -13,9 +13,9 @@ const states = ordered.length;
 const COPY = copies.size ? [...copies.values()][0].querySelector(".below").textContent : "";
 document.getElementById("heading").textContent = `${data.title} · ${states} ${states === 1 ? "state" : "states"}`;
 
-// -- where we look ----------------------------------------------------------------------------------
+// -- the view ----------------------------------------------------------------------------------
 const map = document.getElementById("map");
-// From afar there is less to read, in larger letters: how large in the picture, and from how many pixels a unit on.
+// From afar, fewer and larger letters are shown: their size in the picture, and the pixels per unit from which they apply.
 const MODES = [{ least: 0.75, title: 13, below: 10.5, number: 11 }, { least: 0.45, title: 17, below: 13, number: 14 }, { least: 0.33, title: 26 }, { least: 0 }];
 let eye = { ...full };
 let mode = null;
@@ -32,7 +32,7 @@ function look(next) {
 }
 const pen = document.createElement("canvas").getContext("2d");
 const FONT = getComputedStyle(document.body).fontFamily;
-/** As much as fits, of both ends. */
+/** As much of a text as fits, from both ends. */
 function cut(text, room, font) {
   pen.font = font;
   const fits = (one) => pen.measureText(one).width <= room;
@@ -61,13 +61,13 @@ function letter(wanted) {
     if (mode.below) below.textContent = cut(node.dataset.of ? COPY : visible(one.below), whole, `${mode.below}px ${FONT}`);
   }
 }
-/** What of the picture is on the screen: the view box is only its middle if the shapes differ. */
+/** The visible part of the picture: the view box is only its middle if the proportions differ. */
 function seen() {
   const scale = pixels() || 1;
   const width = graph.clientWidth / scale, height = graph.clientHeight / scale;
   return { x: eye.x + (eye.width - width) / 2, y: eye.y + (eye.height - height) / 2, width, height };
 }
-/** How many pixels of the screen one unit of the picture gets. */
+/** The number of screen pixels for one unit of the picture. */
 function pixels() {
   return Math.min(graph.clientWidth / eye.width, graph.clientHeight / eye.height);
 }
@@ -76,12 +76,12 @@ function zoom(factor, x = eye.x + eye.width / 2, y = eye.y + eye.height / 2) {
   if (scale > 4 || (factor < 1 && eye.width > full.width * 2 && eye.height > full.height * 2)) return;
   look({ x: x - (x - eye.x) / factor, y: y - (y - eye.y) / factor, width: eye.width / factor, height: eye.height / factor });
 }
-/** The whole picture, but a small one no larger than life. */
+/** Show the whole picture; a small one is not enlarged. */
 function fit() {
   const width = Math.max(full.width, graph.clientWidth / 1.15), height = Math.max(full.height, graph.clientHeight / 1.15);
   look({ x: full.x - (width - full.width) / 2, y: full.y - (height - full.height) / 2, width, height });
 }
-/** The whole picture, if it can be read then; otherwise where the run begins. */
+/** Show the whole picture if it is readable; otherwise, the beginning of the run. */
 function begin() {
   const scale = Math.min(graph.clientWidth / full.width, graph.clientHeight / full.height);
   if (scale >= MODES[1].least || !ordered.length) return fit();
@@ -109,7 +109,7 @@ function middle(key) {
   const moved = nodes.get(key).transform.baseVal.consolidate()?.matrix;
   return { x: box.x + box.width / 2 + (moved ? moved.e : 0), y: box.y + Math.min(box.height, 60) / 2 + (moved ? moved.f : 0) };
 }
-/** Bring it into sight; what is there already, and can be read, does not move. */
+/** Bring an item into view; one that is already visible and readable does not move. */
 function show(key) {
   if (pixels() >= MODES[1].least && inSight(nodes.get(key).querySelector("rect").getBoundingClientRect())) return;
   const at = middle(key);

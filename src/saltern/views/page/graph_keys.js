@@ -50,7 +50,7 @@ const KEYS = {
   "/": () => search.focus(), "+": () => zoom(1.35), "=": () => zoom(1.35), "-": () => zoom(1 / 1.35), 0: fit, n: () => failuresButton.click(), o: () => orderButton.click(),
   ArrowRight: () => step(1), ArrowDown: () => step(1), ArrowLeft: () => step(-1), ArrowUp: () => step(-1), Escape: () => select(null),
 };
-/** By a fifth of what is seen. */
+/** Move by a fifth of the visible part. */
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 function shift([right, down]) {
   look({ ...eye, x: eye.x + (right * eye.width) / 5, y: eye.y + (down * eye.height) / 5 });

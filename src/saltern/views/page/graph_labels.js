@@ -1,5 +1,5 @@
 // -- names from afar ------------------------------------------------------------------------------------
-// Where no name of a state can be read any more, the files that they are of are named: one label for each patch.
+// If the names of states are too small to read, their files are shown: one label for each patch.
 const PATCH = { width: 150, height: 44 }; // in pixels of the screen
 const labels = document.createElementNS("http://www.w3.org/2000/svg", "g");
 labels.id = "labels";
@@ -26,13 +26,13 @@ function label(part, scale) {
   }
   labels.replaceChildren(...chosen([...patches.values()].map((names) => foremost(names, scale)), scale).map((one) => written(one, part, scale)));
 }
-/** The file that most states of a patch are of, and the midst of these; a file with a failure goes before all. */
+/** The file of most states of a patch, and their centre; a file with a failure takes precedence. */
 function foremost(names, scale) {
   const [name, sum] = [...names].reduce((best, one) => (one[1].count > best[1].count ? one : best));
   const above = sum.count >= 1000 ? 12 / scale : 0; // it does not cover what failed
   return { name, count: sum.count, x: sum.x / sum.count, y: sum.y / sum.count - above };
 }
-/** As many as can be read: none over another, and a file not again right beside itself. */
+/** As many labels as are readable: none over another, and no file twice side by side. */
 function chosen(some, scale) {
   const kept = [];
   for (const one of some.sort((left, right) => right.count - left.count)) {

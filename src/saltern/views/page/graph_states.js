@@ -8,7 +8,7 @@ for (const edge of edges) {
   ends.forth.get(from).push(edge);
   ends.back.get(to).push(edge);
 }
-/** All that has to run before it, and all that waits for it, however indirectly. */
+/** All states that must run before it, and all that wait for it, directly or indirectly. */
 function follow(key, way, other, seen) {
   const open = [key];
   while (open.length) {
@@ -54,7 +54,7 @@ function section(title, rows) {
   return rows.length ? [make("h3", {}, title), make("ul", {}, ...rows.map((row) => make("li", {}, ...[row].flat())))] : [];
 }
 const MOST = 12;
-/** Grouped by what ties them; of many, the first. */
+/** States grouped by their requisites; only the first if there are many. */
 function relations(title, some) {
   if (!some.length) return [];
   const parts = [make("h3", {}, title)];
@@ -91,7 +91,7 @@ function describe() {
   if (one.where) panel.append(...section("Source", [make("code", {}, ...pieces(one.where))]));
   if (one.source) panel.append(make("pre", {}, one.source));
   if (one.include_path && one.include_path.length > 1) panel.append(...section("Included by", [one.include_path.join(" → ")]));
-  panel.append(...section("Why it runs there", one.why || []));
+  panel.append(...section("Why it runs at this position", one.why || []));
   panel.append(...relations("Waits for", one.waits_for || []), ...relations("Waited for by", one.waited_for_by || []));
   panel.append(...section("Rendered right after it", one.renders || []));
   if (one.text) panel.append(make("h3", {}, "Text"), make("pre", {}, one.text));
@@ -101,16 +101,16 @@ const WORDS = { ok: "unchanged", changed: "changed", failed: "failed", blocked: 
 function overview() {
   const counts = {};
   for (const key of ordered) if (data.items[key].status) counts[data.items[key].status] = (counts[data.items[key].status] || 0) + 1;
-  const results = Object.entries(counts).map(([status, count]) => make("button", { class: `link ${status}`, title: "Go to the next of them", on: { click: () => next([status]) } }, `${count} ${WORDS[status]}`));
-  const keys = [["/", "search; Enter goes to the next match"], ["← →", "the state that runs before, after"], ["+ −", "zoom; the wheel does, too"], ["⇧ ← ↑", "move the picture"],
+  const results = Object.entries(counts).map(([status, count]) => make("button", { class: `link ${status}`, title: "Go to the next one", on: { click: () => next([status]) } }, `${count} ${WORDS[status]}`));
+  const keys = [["/", "search; Enter goes to the next match"], ["← →", "the state before, after"], ["+ −", "zoom, also with the wheel"], ["⇧ ← ↑", "move the picture"],
     ["0", "the whole picture"], ["n", "the next failure"], ["o", "draw the order"], ["Esc", "clear selection"]];
   if (!nodes.size) return [make("h2", {}, data.title), make("p", {}, "There are no states to draw.")];
-  return [make("h2", {}, data.title), make("p", {}, "States stand from left to right, each after what it waits for. The number is its place in the run."),
-    make("p", { class: "soft" }, "Click a state to see where it is written, why it runs where it runs, and what hangs on it."),
+  return [make("h2", {}, data.title), make("p", {}, "States run from left to right, each after those that it waits for. The number is the position in the run."),
+    make("p", { class: "soft" }, "Click a state to see where it is declared, why it runs at its position, and which states depend on it."),
     ...section("Results", results), make("h3", {}, "Keys"),
     make("ul", {}, ...keys.map(([key, text]) => make("li", {}, make("kbd", {}, key), ` ${text}`)))];
 }
-/** The next state with one of these results, after the one that is selected, or after the one it led to before. */
+/** The next state with one of these results, after the selected one or the last one found. */
 let led = -1;
 function next(statuses) {
   const some = ordered.filter((key) => statuses.includes(data.items[key].status));

@@ -1,11 +1,11 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 
-/** Letters that are not seen, or that turn the direction of others, as the terminal shows them. */
+/** Invisible characters, or those that change the direction of others, shown as on the terminal. */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 const visible = (text) => String(text).replace(UNSEEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** An element with attributes and children; texts are always texts. */
+/** An element with attributes and children; strings become text nodes. */
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -16,7 +16,7 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-/** A path, that may be broken after each of its parts. */
+/** A path that may be broken after each of its parts. */
 const pieces = (path) => path.split(/(?<=\/)/).flatMap((part) => [part, make("wbr")]);
 
 function seconds(value) {
@@ -26,7 +26,7 @@ function seconds(value) {
   return value < 120 ? `${value.toFixed(value < 10 ? 2 : 1)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }
 
-/** Light, dark, or as the system says. */
+/** Light, dark, or as in the system. */
 const THEMES = ["auto", "light", "dark"];
 let theme = "auto";
 const themeButton = document.getElementById("theme");
@@ -37,5 +37,5 @@ themeButton.addEventListener("click", () => {
   themeButton.textContent = `Theme: ${theme}`;
 });
 
-/** Whether keys belong to a field that is being typed in. */
+/** True if keys belong to an input field. */
 const typing = () => document.activeElement?.matches("input:not([type=checkbox]), select");

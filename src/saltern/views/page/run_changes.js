@@ -1,4 +1,4 @@
-/** Diffs in colours; old and new side by side in words; all else as data. */
+/** Diffs in colours; old and new values side by side; everything else as data. */
 function changes(value, path = "") {
   const parts = [];
   const brief = make("dl", {});

@@ -17,7 +17,7 @@ for (const row of rows) {
 }
 for (const row of rows.filter((one) => one.kind === "frame")) spanOf(row);
 
-/** A frame lasts from the begin of its first state to the end of its last. */
+/** A frame lasts from the beginning of its first state to the end of its last one. */
 function spanOf(row) {
   let end = -Infinity;
   for (let at = row.at + 1; at < rows.length && rows[at].level > row.level; at += 1) {
@@ -28,14 +28,14 @@ function spanOf(row) {
   }
   if (row.start !== undefined) row.took = end - row.start;
 }
-/** Part of an address: it stays the same when the page is written again. */
+/** Part of an address, which stays the same when the page is written again. */
 const nameOf = (row) => (row.kind === "frame" ? `frame-${row.path}` : `state-${row.number ?? `left-${row.title}`}`);
 
 // -- head ---------------------------------------------------------------------------------------------
 const STATUS = { succeeded: "ok", failed: "failed", broken: "failed", interrupted: "would" };
 document.getElementById("heading").textContent = `${data.asked}${data.test ? " (test mode)" : ""}`;
 const tallied = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
-/** How many failed, as a way to them: causes, and what was blocked by them. */
+/** The number of failures, as a link to them: causes, and the states that they blocked. */
 function failures() {
   const { failed, forgiven } = data.totals;
   if (!failed) return "";
@@ -99,7 +99,7 @@ function fits(row, words) {
 }
 const subStates = rows.filter((row) => row.kind === "sub").length;
 steps.closest("label").hidden = !subStates;
-/** What fits, and whatever it stands under. */
+/** The matching rows, and all rows above them in the tree. */
 function wantedRows() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = new Set();
@@ -140,13 +140,13 @@ function element(row) {
   drawn.set(row.at, item);
   return item;
 }
-/** Beside the name: which failure is to blame, or how much a failure has blocked. */
+/** Beside the name: the failure that caused it, or the number of states that it has blocked. */
 function aside(row) {
   if (row.victims) return make("span", { class: "blame" }, `blocks ${tallied(row.victims, "state")}`);
   const cause = byNumber.get(row.cause);
   return cause ? make("span", { class: "blame" }, `because of ${cause.title}`) : null;
 }
-/** What is below a row, away or back. */
+/** Hide or show the rows below a row. */
 function fold(row, to = !folded.has(row.at)) {
   if (to) folded.add(row.at);
   else folded.delete(row.at);
@@ -234,7 +234,7 @@ function go(by, wanted = () => true) {
     return;
   }
 }
-/** Away with what is below; if there is nothing, up to what it stands under. */
+/** Hide the rows below; if there are none, go to the row above in the tree. */
 function foldHere(to) {
   const row = rows[document.activeElement?.dataset?.row];
   if (!row) return;
@@ -254,7 +254,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   KEYS[event.key]();
 });
-/** `#failed` begins with a filter, `#state-3` at a state. */
+/** `#failed` opens the page with a filter, `#state-3` at a state. */
 function fromAddress() {
   const asked = decodeURIComponent(location.hash.slice(1));
   if (filters.has(asked)) {
