@@ -1,1 +1,1 @@
-"""What developers run by hand or through make. Nothing here is part of the package."""
+"""Tools that developers run by hand or through make. They are not part of the package."""

@@ -1,7 +1,8 @@
 """Compares Salt's arguments with ours: which are supported, ignored, or have another default.
 
-``python -m tools.arguments`` prints a line for each state that differs. The tests hold the tables of
-``saltern.modules.api.salt_arguments`` against what is read here. Salt's files are parsed, never imported.
+``python -m tools.arguments`` prints a line for each state that differs. The tests compare the tables of
+``saltern.modules.api.salt_arguments`` with the arguments that are read here. Salt's files are parsed, never
+imported.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ HELPERS = {  # they read keywords for a function
     "x509util.split_file_kwargs": _OF_A_FILE,
 }
 
-REFUSED_TOO = {"at.absent": ("limit",)}  # by a function of ours that refuses all it does not know
+REFUSED_TOO = {"at.absent": ("limit",)}  # by a function of ours that refuses all unknown ones
 # Parameters that another function of the module reads, when a watched state changes.
 READ_BY_MOD_WATCH = {
     "at.watch": ("timespec", "tag", "user", "job", "unique_tag"),
@@ -58,9 +59,9 @@ READ_BY_MOD_WATCH = {
     "event.wait": ("preload", "with_env", "with_grains", "with_pillar", "show_changed"),
     "service.running": ("reload", "force", "full_restart"),
 }
-NEEDED_HERE = "needed here; without it Salt fails, or works on something called None"
+NEEDED_HERE = "needed here; without it Salt fails, or works on an object called None"
 NOT_NEEDED = "not needed here"
-USUAL_OPTIONS = "options that are not given become those that are usual for the type"
+USUAL_OPTIONS = "options that are not given become the usual ones for the type"
 # Defaults that are not Salt's, and why.
 OTHER_DEFAULTS = {
     ("git.cloned", "target"): NOT_NEEDED + ": a missing one is reported with the state",
@@ -81,11 +82,11 @@ OTHER_DEFAULTS = {
     ("mysql_grants.present", "database"): NEEDED_HERE,
     ("mysql_grants.present", "grant"): NEEDED_HERE,
     ("mysql_grants.present", "user"): NEEDED_HERE,
-    ("ssh_auth.manage", "enc"): "the kind of a key is read from the key",
-    ("ssh_auth.present", "enc"): "the kind of a key is read from the key",
+    ("ssh_auth.manage", "enc"): "the kind of a key is determined from the key",
+    ("ssh_auth.present", "enc"): "the kind of a key is determined from the key",
     ("system.reboot", "timeout"): "the machine is rebooted at once, unless notice is given",
 }
-# States that refuse an argument they do not know, although Salt's take it: it would be a filter or an option.
+# States that refuse unknown arguments, although Salt's accept them as filters or options.
 STRICTER = frozenset(
     {
         "at.absent",
@@ -101,7 +102,7 @@ STRICTER = frozenset(
         "selinux.module",
     }
 )
-# States of Salt that take any argument, and refuse what they do not know by themselves.
+# States of Salt that take any argument, and refuse unknown ones themselves.
 REFUSED_BY_SALT = frozenset({"x509.crl_managed", "x509.pem_managed", "x509.private_key_managed"})
 CONSTANTS = {  # names in Salt's signatures
     "DEFAULT_TARGET_DELIM": "':'",
@@ -133,9 +134,7 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 def signatures(salt: Path = SALT) -> dict[str, Signature]:
-    """Salt's functions by ``module.function``, from its files and from those recorded from an older
-    version.
-    """
+    """Salt's functions by ``module.function``, from its files and from records of an older version."""
     found: dict[str, Signature] = {}
     if RECORDED.exists():
         for key, row in json.loads(RECORDED.read_text("utf-8")).items():

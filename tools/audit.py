@@ -1,7 +1,7 @@
 """``make audit``: lists known vulnerabilities in the packages of ``requirements.lock``. It never fails.
 
 pip-audit asks a service on the network. Where it is not installed, or the service cannot be reached, the ages
-of the pins are printed instead: how long ago each came into the lock, by the history of this repository.
+of the pins are printed instead: how long ago each was added to the lock, by the history of this repository.
 """
 
 from __future__ import annotations

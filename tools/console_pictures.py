@@ -1,7 +1,7 @@
-"""``python -m tools.console_pictures [FOLDER]``: the pictures of docs/guides/console.md, taken in Chromium.
+"""``python -m tools.console_pictures [FOLDER]``: takes the pictures of docs/guides/console.md in Chromium.
 
-The fleet in them is made up by ``bench/console_scale.py``; the pages are the real ones. With a folder, the
-same pictures in the dark theme are written there, to be looked at.
+Their fleet is invented by ``bench/console_scale.py``; the pages are the real ones. With a folder, the same
+pictures in the dark theme are written there, for inspection.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def main(dark: str = "") -> int:
         ):
             client = api.client()
             client.chains.save(CHAIN)
-            browser = playwright.chromium.launch(executable_path=which("chromium"), chromium_sandbox=False)
+            program = which("chromium-headless-shell") or which("chromium")
+            browser = playwright.chromium.launch(executable_path=program, chromium_sandbox=False)
             base, pages = f"http://127.0.0.1:{api.server.port}", addresses(client, wide)
             take_all(browser, base, pages, HERE, "light")
             if dark:

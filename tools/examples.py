@@ -1,7 +1,7 @@
 """Updates ``examples/*/expected.txt``: the same commands, with their current output.
 
-With ``--check`` nothing is written; the exit code says whether something would be. Names of examples
-leave the others out. An example whose ``needs.txt`` names a program that this machine lacks is left as it is.
+With ``--check`` nothing is written; the exit code says whether something would be. Names of examples select
+only those. An example whose ``needs.txt`` names a program that this machine lacks is left as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 EXPECTED = "expected.txt"
 NEEDS = "needs.txt"
-SYSTEM = "/usr/sbin:/sbin"  # not in the path of every user
+SYSTEM = "/usr/sbin:/sbin"  # not in every user's PATH
 
 
 def examples() -> list[Path]:

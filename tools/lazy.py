@@ -1,7 +1,8 @@
-"""``python -m tools.lazy``: imports within functions of what is loaded anyway; ``--check`` fails at one.
+"""``python -m tools.lazy``: finds imports within functions of modules that are loaded anyway; ``--check``
+fails if there is one.
 
-An import within a function saves time only if the module is not there already. It is there if the imports at
-the top of the file, and those at the top of all that they name, lead to it.
+An import within a function saves time only if the module is not loaded already. It is loaded if the imports
+at the top of the file, and those at the top of all imported files, lead to it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tools.shape import ROOT, sources
 PACKAGE = "saltern"
 # Modules of other packages that are imported by the name of their package.
 OTHERS = frozenset(f"msgspec.{name}" for name in ("inspect", "json", "msgpack", "structs", "toml", "yaml"))
-# What begins a process, and is the same file in every way to begin it.
+# Modules that start a process, which are always the same file.
 LEFT_OUT = frozenset({"saltern.__main__"})
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -32,7 +33,7 @@ class Import(Struct, frozen=True):
 
 
 def imports(tree: ast.AST, known: frozenset[str], *, within: bool = False) -> Iterator[Import]:
-    """The imports of a file; those for the type checker alone are left out."""
+    """The imports of a file; those only for the type checker are left out."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             for other in node.orelse:
@@ -50,7 +51,7 @@ def imports(tree: ast.AST, known: frozenset[str], *, within: bool = False) -> It
 
 
 def closure(module: str, tops: Mapping[str, frozenset[str]]) -> set[str]:
-    """All that is loaded once this module is."""
+    """All modules that are loaded once this one is."""
     found: set[str] = set()
     waiting = [module]
     while waiting:

@@ -1,7 +1,7 @@
 """Write ``requirements.lock``: every package a developer's environment needs, with its hashes.
 And ``salt.lock``, with Salt itself (see ``tools.salt``), and those of other engines (see ``tools.engines``).
 
-Needs uv (``pip install uv``); whoever installs from a lock needs only pip. They name
+Needs uv (``pip install uv``); installing from a lock needs only pip. The locks name
 no host, so that they work with any index that serves the same files.
 """
 
@@ -18,7 +18,7 @@ from tools.engines import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent
 HEADER = "# Made by `make lock` from pyproject.toml; do not edit.\n"
-BUILD = ("editables",)  # what an editable install asks for beyond build-system.requires
+BUILD = ("editables",)  # requirements of an editable install beyond build-system.requires
 OPTIONS = (
     "--universal",
     "--generate-hashes",
@@ -78,7 +78,7 @@ def main() -> int:
     for name, text in texts.items():
         told = re.search(r"https?://|file:|^-", text, re.MULTILINE)
         if told:
-            print(f"tools/lock.py: {name} would name a place: {told.group()!r}", file=sys.stderr)
+            print(f"tools/lock.py: {name} would contain a path: {told.group()!r}", file=sys.stderr)
             return 1
         (ROOT / name).write_text(HEADER + text, encoding="utf-8")
     return 0

@@ -19,11 +19,11 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 NO_SERVICES = "#!/bin/sh\n# written while packages for tests of saltern are installed\nexit 101\n"
 APT = ("apt-get", "-y", "-qq", "-o", "DPkg::Lock::Timeout=300", *PATIENT, "--no-install-recommends")
 
-WHOLE_LISTS = ("-o", "APT::Update::Error-Mode=any")  # a source that does not answer is a failure
+WHOLE_LISTS = ("-o", "APT::Update::Error-Mode=any")  # a source that does not respond is a failure
 
 
 def wanted(text: str) -> list[str]:
-    """The names in the list; what follows a ``#`` says what a package is for."""
+    """The names in the list; the text after ``#`` is the purpose of a package."""
     names = (line.partition("#")[0].strip() for line in text.splitlines())
     return sorted({name for name in names if name})
 
@@ -43,16 +43,16 @@ def resolves(names: list[str]) -> bool:
 def installable(names: list[str]) -> list[str]:
     """The names that apt can install: all of them together, or each one that it can install alone.
 
-    Two packages that can be installed only one without the other are both kept: ``install`` takes
-    them one by one then.
+    Two packages that conflict with each other are both kept: ``install`` then takes them one by one.
     """
     return names if resolves(names) else [name for name in names if resolves([name])]
 
 
 def install(names: list[str], *, reachable: bool = True) -> None:
-    """All at once, or else one by one; ``policy-rc.d`` keeps Debian from starting what is installed.
+    """Install all at once, or else one by one; ``policy-rc.d`` prevents Debian from starting installed
+    services.
 
-    Where the sources do not answer, the first that fails is the last: every attempt takes its time.
+    If the sources do not respond, the first failure ends it, since every attempt takes long.
     """
     ours = not POLICY.exists() or POLICY.read_text(encoding="utf-8", errors="replace") == NO_SERVICES
     if ours:

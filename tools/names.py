@@ -3,8 +3,8 @@
 A function that acts is a verb (``build_plan``), one that answers is a noun or a question (``failed_chunks``,
 ``is_known``). A bare participle (``opened``, ``_named``) makes the reader guess. It is allowed for an answer
 that is true or false, for a property, for a state or function with Salt's name, and for an event that an
-object is notified of (``EVENTS``). ``EXCEPTIONS`` lists others that are right as they are, by file: with
-``--check`` any other fails, and so does an exception that is not needed any more.
+object is notified of (``EVENTS``). ``EXCEPTIONS`` lists other justified ones, by file: with ``--check`` any
+other name fails, and so does an exception that is no longer needed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ EVENTS = """
 SALTS = frozenset({"state", "function"})
 LEFT_OUT = ("compat/shim/",)
 
-# Names that are the right ones as participles, by file, with the reason.
+# Names that are justified as participles, by file, with the reason.
 EXCEPTIONS: Mapping[str, str] = {
     # each reads the event of its name
     "fleet/chains/readers.py": "_checked _closed _gone _opened _refused _reported _restored",
     # the conditions of requisites, read as a table: ``require`` is for a state that succeeded
     "language/requisites.py": "changed failed signalled succeeded",
-    # results that say what became of a state: ``return failed("…")``
+    # results that report the outcome of a state: ``return failed("…")``
     "language/result.py": "blocked failed skipped",
 }
 

@@ -1,7 +1,8 @@
-"""Arguments that Salt's states take without naming them, because they pass them on: which are not known here.
+"""Finds arguments that Salt's states accept without naming them, because they pass them on, and that are
+unknown here. ``python -m tools.passed_on`` prints them.
 
-``python -m tools.passed_on`` prints them. A state with ``**kwargs`` takes what the functions take that it
-calls; those are listed here, and Salt's files are parsed for their arguments as ``tools.arguments`` does it.
+A state with ``**kwargs`` accepts the arguments of the functions that it calls; those functions are listed
+here, and Salt's files are parsed for their arguments, as in ``tools.arguments``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ PASSED_ON: Mapping[str, tuple[Place, ...]] = {
     "service.running": (("modules/systemd_service.py", "start"), ("modules/systemd_service.py", "enable")),
     "virtualenv.managed": (("modules/virtualenv_mod.py", "create"),),
 }
-# The state gives these itself, they are about something that is not there, or Salt fails with them.
+# The state sets these itself, they are for a feature that is missing here, or Salt fails with them.
 NOT_REACHED: Mapping[str, frozenset[str]] = {
     "cmd.run": frozenset({"cmd", "encoded_cmd", "python_shell"}),
     "cmd.script": frozenset({"python_shell", "pillar", "pillarenv"}),
@@ -59,10 +60,10 @@ NOT_REACHED: Mapping[str, frozenset[str]] = {
     "pkgrepo.managed": frozenset({"repo"}),
     "virtualenv.managed": frozenset({"path"}),
 }
-# Values of a section or of an entry: they are written as they are.
+# Values of a section or of an entry, which are written unchanged.
 WRITTEN = frozenset({"priority", "type", "trusted", "Trusted", "url", "cache"})
 INTERFACE_FILES = ("debian_ip", "rh_ip", "netplan_ip", "nm_ip")
-# Of what describes the whole machine, or of Salt's own tables.
+# From the description of the whole machine, or from Salt's own tables.
 NOT_OF_AN_INTERFACE = frozenset(
     {"apply_hostname", "bridging", "domainname", "iface_type", "networking", "nozeroconf", "pppoe"}
     | {"require_reboot", "searchdomain"}

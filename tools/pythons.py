@@ -1,8 +1,8 @@
 """Run the quick tests with every other Python that is supported and found on this machine.
 
 Each has an environment of its own in ``build/pythons``, with what ``requirements.lock`` lists. An interpreter
-that is not found is named, and skipped. The share of the source that the tests reach is printed: Python 3.12
-and later count it at almost no cost.
+that is not found is reported and skipped. The share of the source that the tests reach is printed: Python
+3.12 and later count it at almost no cost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "pythons"
 SUPPORTED = ("3.11", "3.12", "3.13")
-# What these tests do not need, and what it brings along: half of the time of an installation.
+# Packages that these tests do not need, with their dependencies: half of the time of an installation.
 LEFT_OUT = frozenset(
     {
         "ast-serialize",
@@ -34,7 +34,7 @@ LEFT_OUT = frozenset(
     }
 )
 TESTS = ("-m", "not slow and not real", "-n", "2", "-q", "tests/conformance")
-NEWEST_ONLY = ("tests/unit",)  # what differs between versions shows first in the newest
+NEWEST_ONLY = ("tests/unit",)  # differences between versions show first in the newest
 
 
 def main() -> int:

@@ -1,9 +1,9 @@
 """Install Salt into ``build/salt``, for the tests that run its modules, run it, and compare with it.
 
-Nothing of saltern needs it. ``salt.lock`` has Salt, the few libraries its modules cannot be loaded
-without, and what it is built with: Salt is published as source only, so that comes first. Where the
-installation fails, as it does without a network, the tests that need Salt are skipped and say so.
-``python -m tools.salt 3006`` installs Salt 3006 into ``build/salt-3006``, for the test that runs it once.
+saltern itself does not need it. ``salt.lock`` has Salt, the few libraries that its modules need, and its
+build requirements, which are installed first: Salt is published as source only. Where the installation fails,
+as it does without a network, the tests that need Salt are skipped and say so. ``python -m tools.salt 3006``
+installs Salt 3006 into ``build/salt-3006``, for the test that runs it once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def install(place: Path, lock: Path = LOCK, libraries: Path | None = None) -> No
 
 
 def wrap(made: Path, place: Path) -> None:
-    """Write a ``salt-call`` that finds the libraries in ``place``, which are on no search path."""
+    """Write a ``salt-call`` that finds the libraries in ``place``, which is not on a search path."""
     program = made / PROGRAMS / "salt-call"
     program.parent.mkdir(exist_ok=True)
     words = ["exec", "env", f"PYTHONPATH={place}", sys.executable, str(place / "bin" / "salt-call")]
@@ -61,7 +61,7 @@ def wrap(made: Path, place: Path) -> None:
 
 
 def install_old() -> None:
-    """Install the oldest Salt that the extension is tested with; its libraries are those of the other one."""
+    """Install the oldest Salt that the extension is tested with, with the libraries of the other one."""
     with replaced(OLD_PLACE, STAMP) as made:
         install(made, OLD_LOCK, PLACE)
 

@@ -1,9 +1,8 @@
 """``python -m tools.shape``: the size of functions, classes and files; ``--check`` fails if one is too large.
 
-``LIMITS`` says how large each may be, ``EXCEPTIONS`` which are larger still, and how large they are. A row of
-it may not grow, must follow when its code shrinks, and is removed when that is within the limit: the list can
-only get shorter. No body of a few lines may stand in two functions. The complexity of functions is checked by
-ruff (``C901``).
+``LIMITS`` has the limits, ``EXCEPTIONS`` the larger ones with their size. An exception may not grow, must be
+lowered when its code shrinks, and is removed once it is within the limit: the list can only get shorter. No
+body of a few lines may be in two functions. The complexity of functions is checked by ruff (``C901``).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "src/saltern"
-# What is written once and never again, and what other engines import by their own rules.
+# Code that is written once and never changed, and code that other engines import by their own rules.
 LEFT_OUT = (
     "fleet/store/migrations/versions/",
     "modules/lib/engines/ansible/plugin/",
@@ -26,16 +25,16 @@ LEFT_OUT = (
 )
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
-# Of a body: what follows the signature and the docstring, which are the schema and the manual of a state.
+# Of a body: the lines after the signature and the docstring, which are the schema and the manual of a state.
 LIMITS: Mapping[str, int] = {"lines of a body": 60, "methods": 15, "callbacks": 5, "lines of a file": 400}
-TWIN_LINES = 5  # from which on a body may not stand twice
+TWIN_LINES = 5  # from which on a body may not occur twice
 MEDIAN, NINETIETH = 7, 21  # of all functions, with signature and docstring
 
 EXCEPTIONS: Mapping[str, int] = {}
 
 
 class Measure(Struct, frozen=True):
-    """One number of one thing: ``methods`` of ``fleet/bus/client.py:NatsBus``."""
+    """One size: ``methods`` of ``fleet/bus/client.py:NatsBus``."""
 
     what: str
     where: str
@@ -47,7 +46,7 @@ class Measure(Struct, frozen=True):
 
 
 def measures(file: str, text: str) -> Iterator[Measure]:
-    """Everything of a file that has a limit."""
+    """All sizes in a file that have a limit."""
     yield Measure("lines of a file", file, text.count("\n"))
     for name, node in _named(ast.parse(text)):
         where = f"{file}:{name}"
@@ -69,7 +68,7 @@ def _named(node: ast.AST, above: str = "") -> Iterator[tuple[str, ast.ClassDef |
 
 
 def _methods(node: ast.ClassDef) -> set[str]:
-    """By name: the overloads of a method are one, and so are the two halves of a property."""
+    """The methods by name: overloads count as one, and so do getter and setter of a property."""
     return {one.name for one in node.body if isinstance(one, FUNCTIONS)}
 
 
@@ -109,7 +108,7 @@ def problems(found: Iterable[Measure], exceptions: Mapping[str, int]) -> list[st
             wrong.append(f"{one.key}: {one.size} is within the limit: remove the exception")
         elif one.size < allowed:
             wrong.append(f"{one.key}: {one.size}, no longer {allowed}: lower the exception")
-    return wrong + [f"{key}: there is no such thing any more: remove the exception" for key in left]
+    return wrong + [f"{key}: it no longer exists: remove the exception" for key in left]
 
 
 def twins(texts: Iterable[tuple[str, str]]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Runs all tests; a test that fails beside others is run once more, alone.
+"""Runs all tests; a test that fails among others is run once more, alone.
 
-A failure that comes again is a defect. A test that passes alone is *unsteady*: it is named at the end of the
-output, because it shows a race of the test or of the program. More than a few failures are never run again.
+A repeated failure is a defect. A test that passes alone is *unsteady*: it is listed at the end of the output,
+since it shows a race in the test or in the program. More than a few failures are not run again.
 
 Example: python -m tools.suite -n 6 -rs
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 FAILED = Path(".pytest_cache/v/cache/lastfailed")
 A_FEW = 5
-"""More failures than this are no coincidence, and are not run again."""
+"""More failures than this are not a coincidence, and are not run again."""
 TESTS_FAILED = 1
 """What pytest returns if tests failed; any other code says that it could not run them."""
 
@@ -28,13 +28,11 @@ def main(arguments: list[str]) -> int:
     failed = sorted(json.loads(FAILED.read_text())) if FAILED.exists() else []
     if code != TESTS_FAILED or not 0 < len(failed) <= A_FEW:
         return code
-    print(
-        f"\n{len(failed)} failed beside others; they run once more, alone:", *failed, sep="\n  ", flush=True
-    )
+    print(f"\n{len(failed)} failed among others; they run once more, alone:", *failed, sep="\n  ", flush=True)
     code = run_pytest(["--last-failed", "--last-failed-no-failures", "none", "-n", "0", "-rs"])
     if code == 0:
         print(
-            "\nUNSTEADY: these tests failed beside others and passed alone; find the race:",
+            "\nUNSTEADY: these tests failed among others and passed alone; find the race:",
             *failed,
             sep="\n  ",
         )
@@ -42,7 +40,7 @@ def main(arguments: list[str]) -> int:
 
 
 def compile_tests() -> None:
-    """Compile every test file once. Processes that begin together would each compile all of them."""
+    """Compile every test file once, since processes that start together would each compile all of them."""
     files = sorted(map(str, Path("tests").rglob("test_*.py")))
     cores = os.cpu_count() or 1
     command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "-n", "0", "-p", "no:cacheprovider"]

@@ -1,8 +1,8 @@
-"""Run commands as a page shows them, and compare what they print with what the page says.
+"""Run commands from a page, and compare their output with the page.
 
-A transcript is text: a line ``$ command``, then its output, then ``[exit N]`` if it did not end
-with 0. Commands run without a shell; ``$PWD`` is the directory they run in, and times, paths and
-whatever else differs from machine to machine is put into one form before texts are compared.
+A transcript is text: a line ``$ command``, then its output, then ``[exit N]`` if it did not end with 0.
+Commands run without a shell; ``$PWD`` is the directory they run in, and times, paths and other values that
+differ between machines are normalized before texts are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tools import engines
 
 PROMPT = "$ "
 
-# What differs from run to run, and what stands for it.
+# Patterns of values that differ between runs, and their replacements.
 NORMAL: tuple[tuple[str, str], ...] = (
     (r"Started: \S+", "Started: TIME"),
     (r"Duration: [\d.]+ m?s", "Duration: TIME"),
@@ -101,7 +101,7 @@ def transcript(wanted: Iterable[str], directory: Path) -> str:
 
 
 def steps(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Each command of a transcript, with the lines that are said to follow."""
+    """Each command of a transcript, with its expected lines."""
     command, lines = "", list[str]()
     for line in text.splitlines():
         if line.startswith(PROMPT):
@@ -115,7 +115,7 @@ def steps(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def missing(said: Iterable[str], printed: str) -> str | None:
-    """The first line that is said but not printed, in this order. ``…`` stands for any lines."""
+    """The first expected line that is not printed, in this order. ``…`` matches any lines."""
     left = iter([_loose(line) for line in printed.splitlines()])
     for line in said:
         if line.strip() in ("…", "..."):
@@ -126,7 +126,7 @@ def missing(said: Iterable[str], printed: str) -> str | None:
 
 
 def _loose(line: str) -> str:
-    """The text for comparison, without spaces and with the paths that pages invent."""
+    """The text for comparison, without spaces and with the invented paths of pages."""
     line = re.sub(r"/home/you/[\w-]+", "$PWD", line)
     for pattern, stands_for in NORMAL:
         line = re.sub(pattern, stands_for, line)

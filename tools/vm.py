@@ -1,7 +1,7 @@
 """Fetch a kernel for the tests that boot a virtual machine, and unpack it into ``build/vm``.
 
-It is Debian's kernel for clouds, downloaded with apt and not installed: this machine boots what it booted
-before. Where it cannot be had, those tests are skipped and say so, and the next ``make test`` tries again.
+It is Debian's kernel for clouds, downloaded with apt and not installed: the boot of this machine does not
+change. If it is not available, those tests are skipped and say so, and the next ``make test`` tries again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tools.whole import Unavailable, last_words, replaced
 
 PLACE = Path(__file__).parent.parent / "build" / "vm"
 STAMP = ".fetched"
-MODULES = ("virtio_pci", "virtio_blk", "virtio_net")  # a disk and a network, in the order of their loading
+MODULES = ("virtio_pci", "virtio_blk", "virtio_net")  # for a disk and a network, in the order of loading
 META = "linux-image-cloud-amd64"
 SBIN = os.pathsep.join(("/usr/local/sbin", "/usr/sbin", "/sbin"))  # depmod, also for those who are not root
 PATIENT = ("-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20", "-o", "Acquire::https::Timeout=20")
@@ -37,13 +37,13 @@ def _run(*argv: str, cwd: Path | None = None) -> str:
 
 
 def named(depends: str) -> str | None:
-    """The kernel that the meta package stands for now, in what ``apt-cache depends`` prints."""
+    """The current kernel of the meta package, in the output of ``apt-cache depends``."""
     found = re.search(r"Depends: (linux-image-\S+)", depends)
     return found[1] if found else None
 
 
 def _package() -> str:
-    """A machine whose lists of packages were never fetched, or removed, knows none: they are fetched then."""
+    """The package. If the package lists were never fetched, or were removed, they are fetched."""
     try:
         known = named(_run("apt-cache", "depends", META))
     except Unavailable:
@@ -57,10 +57,10 @@ def _package() -> str:
 
 
 def _unpacked(work: Path) -> Path:
-    """The directory with what the package has."""
+    """The directory with the contents of the package."""
     try:
         _run("apt-get", "-qq", *PATIENT, "download", _package(), cwd=work)
-    except Unavailable:  # lists that are old name a kernel that has been replaced since
+    except Unavailable:  # old lists name a kernel that has been replaced since
         if os.geteuid() != 0:
             raise
         _run("apt-get", "-qq", *PATIENT, "update")
@@ -73,7 +73,7 @@ def _unpacked(work: Path) -> Path:
 
 
 def loads(printed: str) -> list[Path]:
-    """The files of modules, each after those that it needs, in what ``modprobe -D`` prints."""
+    """The files of modules, each after those that it needs, from the output of ``modprobe -D``."""
     lines = [line.split() for line in printed.splitlines() if line.startswith("insmod ")]
     return [Path(path) for path in dict.fromkeys(words[1] for words in lines if len(words) > 1)]
 
@@ -89,7 +89,7 @@ def _modules(tree: Path, version: str) -> list[Path]:
 
 
 def fetch(place: Path = PLACE) -> None:
-    """Raises ``Unavailable``, and leaves nothing behind then."""
+    """Fetch the kernel. Raises ``Unavailable``, and then leaves nothing behind."""
     if platform.machine() != "x86_64":
         raise Unavailable("only made for x86_64")
     with replaced(place, STAMP) as made:

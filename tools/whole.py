@@ -16,9 +16,10 @@ class Unavailable(Exception):
 
 @contextmanager
 def replaced(place: Path, stamp: str) -> Iterator[Path]:
-    """A new directory beside ``place``, which takes its place once all has gone well; ``stamp`` comes last.
+    """A new directory beside ``place``, which replaces it once everything has succeeded; ``stamp`` is written
+    last.
 
-    Whatever happens before, ``place`` stays as it was: an older one that is whole is better than none.
+    If anything fails before, ``place`` stays unchanged: a complete older one is better than none.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(place)
@@ -35,9 +36,10 @@ def replaced(place: Path, stamp: str) -> Iterator[Path]:
 
 @contextmanager
 def made_anew(place: Path, stamp: str) -> Iterator[None]:
-    """For what cannot be moved, such as an environment of Python: ``place`` is made where it is going to be.
+    """For directories that cannot be moved, such as a Python environment: ``place`` is made at its final
+    path.
 
-    The one that was there waits beside it, and takes its place again if the new one has no stamp in the end.
+    The old one is kept beside it, and is put back if the new one has no stamp in the end.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(_aside(place), ignore_errors=True)
@@ -51,7 +53,9 @@ def made_anew(place: Path, stamp: str) -> Iterator[None]:
 
 
 def put_back(place: Path, stamp: str) -> None:
-    """What waits beside ``place`` takes its place again, unless that is whole; a half one goes."""
+    """Put back the old directory beside ``place``, unless ``place`` is complete; an incomplete one is
+    removed.
+    """
     if not (place / stamp).exists():
         shutil.rmtree(place, ignore_errors=True)
         if _aside(place).exists():
@@ -72,4 +76,4 @@ def remove_leftovers(place: Path) -> None:
 def last_words(text: str) -> str:
     """The last line of a failed program's output."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "it printed nothing"

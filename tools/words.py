@@ -85,7 +85,7 @@ def prose(lines: Iterable[str]) -> list[str]:
 
 
 def hits(rows: list[Row], files: Iterable[tuple[str, list[str]]]) -> Iterator[Hit]:
-    """Every use of a word outside of the phrases that are allowed; those in allowed paths, too."""
+    """Every use of a word outside of the allowed phrases, including those in allowed paths."""
     patterns = [(row, row.pattern) for row in rows]
     for file, lines in files:
         whole = "\n".join(lines)
@@ -108,7 +108,7 @@ def is_excepted(hit: Hit) -> bool:
 
 
 def unneeded(rows: list[Row], found: list[Hit]) -> list[tuple[Row, str]]:
-    """Paths that are excepted and have none of the words any more."""
+    """Excepted paths that no longer have any of the words."""
     return [
         (row, path)
         for row in rows

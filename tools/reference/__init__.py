@@ -1,1 +1,1 @@
-"""The pages of docs/reference, made from the tables in the code."""
+"""The pages of docs/reference, generated from the tables in the code."""

@@ -1,4 +1,4 @@
-"""``python -m tools.reference``: write the pages. With ``--check``, only say which are out of date."""
+"""``python -m tools.reference``: write the pages. With ``--check``, only report which are out of date."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pages() -> dict[str, str]:
 
 
 def stale(made: dict[str, str]) -> list[str]:
-    """Pages that differ from what is on disk, those that nothing makes any more included."""
+    """Pages that differ from those on disk, including those that are no longer generated."""
     present = {str(file.relative_to(TARGET)) for file in TARGET.rglob("*.md")} - BY_HAND
     present |= {f"{man.FOLDER}/{file.name}" for file in (TARGET / man.FOLDER).glob("*.1")}
     differ = {name for name, text in made.items() if _read(name) != text}

@@ -12,24 +12,24 @@ from tools.reference.markdown import code, page, prose, table
 def access() -> str:
     return page(
         "Roles, actions and the policy",
-        "What people may ask of a controller. [How it is used](../guides/who-may-do-what.md), and the"
-        " [routes](api.md) that each action is decided for.",
+        "What people may do on a controller. [How it is used](../guides/who-may-do-what.md), and the "
+        "[routes](api.md) that need each action.",
         "## Roles",
         table(("role", "may"), [(code(name), prose(text)) for name, text in ROLES.items()]),
         "## Actions",
-        "A scope of an API token is an action, or a pattern such as `systems.*`; for what rules decide on, a"
-        " function may follow: `jobs.submit:test.*`.",
+        "A scope of an API token is an action, or a pattern such as `systems.*`; for actions that rules "
+        "decide, a function may follow: `jobs.submit:test.*`.",
         table(
             ("action", "what", "decided by"),
             [(code(n), prose(row.what), _by(row)) for n, row in ACTIONS.items()],
         ),
         "## Keys of a policy",
         f"A policy has the keys {_codes(document.KEYS)}.",
-        f"A rule has the keys {_codes(rules.KEYS)}. A condition in `only` has one or several of"
-        f" {_codes(conditions.KEYS)}; of a list of conditions one must hold.",
+        f"A rule has the keys {_codes(rules.KEYS)}. A condition in `only` has one or more of"
+        f" {_codes(conditions.KEYS)}; of a list of conditions, at least one must be fulfilled.",
         *(_section(shape.__name__.lower(), shape) for shape in (Login, Pam, Oidc)),
         "## Failed logins",
-        "After so many failures the next attempt has to wait; each one more doubles the wait.",
+        "After this many failures, the next attempt has to wait; each further failure doubles the wait.",
         table(
             ("counted by", "failures", "longest wait"),
             [(kind, str(one.free), f"{one.longest:.0f} s") for kind, one in LIMITS.items()],

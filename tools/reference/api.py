@@ -28,16 +28,16 @@ def api() -> str:
     schemas: dict[str, Any] = openapi(ROUTES)["components"]["schemas"]
     return page(
         "HTTP API",
-        "What can be asked of a controller, as JSON over HTTP. The controller serves the same as OpenAPI 3.1"
-        " at `/v1/openapi.json`. [How to use it](../guides/api.md).",
+        "The requests that a controller accepts, as JSON over HTTP. The controller serves the same "
+        "description as OpenAPI 3.1 at `/v1/openapi.json`. [How to use it](../guides/api.md).",
         table(("request", "action", "what it does"), map(_listed, ROUTES)),
-        "The action is what [a policy](../guides/api.md#who-asks) allows. Every GET has a HEAD.",
+        "The action is the one that [a policy](../guides/api.md#who-asks) must allow. Every GET has a HEAD.",
         "## Requests",
         *map(_route, ROUTES),
         "## Answers",
         *(_shape(name, schema) for name, schema in sorted(schemas.items()) if "properties" in schema),
         "## Statuses of problems",
-        "The status follows from the code of a [problem](errors.md).",
+        "The status is determined by the code of a [problem](errors.md).",
         table(("code", "status"), [(code(name), str(status)) for name, status in STATUSES.items()]),
     )
 
@@ -89,7 +89,7 @@ def _shape(name: str, schema: dict[str, Any]) -> str:
 
 
 def _field_table(title: str, schema: dict[str, Any]) -> list[str]:
-    """Its fields; columns that have nothing in them are left out."""
+    """Its fields; empty columns are left out."""
     rows = [(title, "type", "default", "what it is"), *_fields(schema)]
     if len(rows) == 1:
         return []

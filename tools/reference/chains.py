@@ -51,7 +51,8 @@ LEVELS: dict[type[Step] | type[Leg] | type[Wave] | type[Run], str] = {
 
 def chain_file() -> str:
     parts = [
-        "A chain file is YAML. Anything that is not on this page is an error, reported with its line."
+        "A chain file is YAML. Anything that is not on this page is an error, which is reported with its "
+        "line."
         " What chains are for: [the guide](../guides/action-chains.md).",
         prose(" ".join((Head.__doc__ or "").split()).partition(". ")[2]),
         _fields(Head),
@@ -59,7 +60,7 @@ def chain_file() -> str:
         "(../guides/action-chains.md#inputs) has an example.",
         prose(" ".join((Input.__doc__ or "").split()).partition(". ")[2]),
         _fields(Input),
-        "## Every action\n\nAn action is a mapping with one key that says what it is, and any of these:",
+        "## Every action\n\nAn action is a mapping with one key for its kind, and any of these:",
         prose(" ".join((Policy.__doc__ or "").split()).partition(". ")[2]),
         _fields(Policy),
         "`retry` takes " + ", ".join(code(field.name) for field in fields(Again)) + ".",
@@ -78,7 +79,7 @@ def chain_file() -> str:
         ),
     ]
     for name, kind in KINDS.items():
-        short = f" A value that is not a mapping is taken as its `{kind.short}`." if kind.short else ""
+        short = f" A value that is not a mapping is the value of its `{kind.short}`." if kind.short else ""
         parts.append(f"## {name}\n\n{prose(kind.body.__doc__ or '')}{short}\n\n{_fields(kind.body)}")
     return page("Chain file", *parts)
 
@@ -106,9 +107,9 @@ def _default(field: FieldInfo) -> str:
 
 def chain_statuses() -> str:
     parts = [
-        "Every status of an action chain, and every move between two of them. No other move is ever made:"
-        " what is over stays as it is until an operator says *retry* or *skip*, or a result comes after the"
-        " deadline and corrects it.",
+        "Every status of an action chain, and every move between two of them. No other move is ever made: a"
+        " finished status stays until an operator orders *retry* or *skip*, or a result after the deadline "
+        "corrects it.",
     ]
     for level, about in LEVELS.items():
         rows = [
@@ -125,4 +126,4 @@ def chain_statuses() -> str:
 
 
 def _listed(to: tuple[Status, ...]) -> str:
-    return ", ".join(status.value for status in to) or "nothing: it stays so"
+    return ", ".join(status.value for status in to) or "nothing: it is final"

@@ -15,8 +15,8 @@ def options() -> str:
     rows = [(code(name), key.needs, key.about) for name, key in KEYS.items()]
     return page(
         "Options of the controller",
-        "The keys of `controller.yaml`; a dot stands for a key inside of another one. All have a default, and"
-        " all mistakes are reported at once. [Run a controller](../guides/controller.md).",
+        "The keys of `controller.yaml`; a dot stands for a key inside of another one. All keys have a "
+        "default, and all mistakes are reported at once. [Run a controller](../guides/controller.md).",
         table(("key", "value", "what for"), rows),
     )
 
@@ -24,9 +24,9 @@ def options() -> str:
 def database() -> str:
     return page(
         "Database of the controller",
-        "The tables, the same for SQLite and PostgreSQL. Times are seconds since 1970; what has its own shape"
-        " is JSON in bytes. Migrations make and change them when a controller starts: read them as you"
-        " like, and write through the [API](api.md).",
+        "The tables, which are the same for SQLite and PostgreSQL. Times are seconds since 1970; structured"
+        " values are JSON in bytes. Migrations create and change the tables when a controller starts. You "
+        "may read them, but write only through the [API](api.md).",
         *(f"## {one.name}\n\n{_sentence(one.comment)}\n\n{_columns(one)}" for one in METADATA.sorted_tables),
     )
 
@@ -39,9 +39,10 @@ def statuses() -> str:
     refusals = [(code(name), about) for name, about in REASONS.items()]
     return page(
         "Statuses of jobs",
-        "What a job is on each system that it is meant for.",
+        "The statuses of a job on each of its systems.",
         table(("status", "meaning", ""), rows),
-        "## What is refused\n\nMessages of agents that a controller does not take. They are counted by reason"
+        "## Refused messages\n\nMessages of agents that a controller does not accept. They are counted by "
+        "reason"
         " (`saltern_refused_total`), and each reason of each system is an event `saltern/alarm`, once a"
         " minute.",
         table(("reason", "meaning"), refusals),

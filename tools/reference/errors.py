@@ -1,14 +1,15 @@
 """Every problem that saltern reports, with its code, collected from the calls that report it.
 
 A code is a slug such as ``requisite-unknown``; it is the first argument (or ``code=``) of the call
-that makes the problem, or the first of a returned row. What is said is read from the same call.
+that makes the problem, or the first of a returned row. The messages are read from the same call.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -49,11 +50,13 @@ class Problem(Struct):
     places: set[str] = field(default_factory=set)
 
 
-def collect(source: Path = SOURCE) -> dict[str, Problem]:
+@cache
+def collect(source: Path = SOURCE) -> Mapping[str, Problem]:
+    """All of them, by code. The source is read once."""
     found: dict[str, Problem] = {}
     for file in sorted(source.rglob("*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for code, what, fix, warning in _told(tree, _constants(tree)):
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        for code, what, fix, warning in _told(nodes, _constants(nodes)):
             problem = found.setdefault(code, Problem(code))
             problem.warning &= warning
             problem.places.add(str(file.relative_to(source)))
@@ -63,21 +66,21 @@ def collect(source: Path = SOURCE) -> dict[str, Problem]:
     return dict(sorted(found.items()))
 
 
-def _constants(tree: ast.AST) -> dict[str, str]:
-    """Texts that have a name: ``what = f"…"`` before the call. A name with two meanings has none."""
+def _constants(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """Texts that have a name: ``what = f"…"`` before the call. A name that is assigned twice is left out."""
     found: dict[str, list[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 found.setdefault(_name(target), []).append(text_of(node.value))
     return {name: texts[0] for name, texts in found.items() if len(texts) == 1}
 
 
-def _told(tree: ast.AST, named: Mapping[str, str]) -> Iterator[tuple[str, str, str, bool]]:
+def _told(nodes: Iterable[ast.AST], named: Mapping[str, str]) -> Iterator[tuple[str, str, str, bool]]:
     def text(node: ast.AST | None) -> str:
         return text_of(node) or named.get(_name(node), "") if node is not None else ""
 
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and _name(node.func) in TELLERS:
             yield from _call(node, text)
         elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) == 3:
@@ -117,7 +120,7 @@ def _slugs(node: ast.AST | None) -> list[str]:
 
 
 def text_of(node: ast.AST | None) -> str:
-    """A text as the source writes it; what is filled in stands as ``…``."""
+    """A text as in the source, with ``…`` for inserted values."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
@@ -156,7 +159,7 @@ def shipped() -> str:
 
 
 def _unlinked(text: str) -> str:
-    """A terminal follows no links: the words stay, and the page that is not beside this one is named."""
+    """The text without links, for a terminal: the words stay, with the name of a page elsewhere."""
     return re.sub(r"\[([^\]]+)\]\(([^)]+)\)", r"\1 (docs: \2)", text).replace("../", "")
 
 

@@ -34,9 +34,9 @@ WORDS = (
 
 def messages() -> str:
     parts = [
-        "What controllers and agents say to each other, as JSON. A field that the reader does not know is"
-        f" skipped. A message whose `v` is greater than the reader's ({VERSION}) is refused, and so is one"
-        f" that is longer than its limit or nested deeper than {MAX_DEPTH} levels."
+        "The messages between controllers and agents, as JSON. Unknown fields are ignored. A message is "
+        f"refused if its `v` is greater than the reader's ({VERSION}), or if it is longer than its limit or "
+        f"nested deeper than {MAX_DEPTH} levels."
         " [How they are used](../concepts/fleet.md), [where they are sent](subjects.md).",
         table(
             ("message", "at most", "signed", "what it is"),
@@ -83,7 +83,7 @@ def _type(annotation: str) -> str:
 def subjects() -> str:
     return page(
         "Subjects",
-        "Every subject that is used on the broker, with who may publish and who may subscribe there. The"
+        "Every subject on the broker, with the roles that may publish and subscribe there. The"
         " broker enforces it: the permissions of each credential are made from this table. `{id}` is the id"
         " of a system, encoded: letters, digits, `-` and `_` stay, every other byte becomes `=XX`, and so"
         " does a leading `_`.",
@@ -101,11 +101,11 @@ def subjects() -> str:
                 for row in SUBJECTS.values()
             ],
         ),
-        "## Rights\n\nThe same by role, as the broker has it. It fills in the name of the credential: an"
-        " agent's is its own encoded id.",
+        "## Rights\n\nThe same by role, in the form of the broker, which inserts the name of the "
+        "credential: that of an agent is its own encoded id.",
         *(f"### {role.value}\n\n{_rights(role)}" for role in Role),
-        "## Streams\n\nWhat the broker keeps. The database of the controller is the truth; all of this can be"
-        " lost, and is sent again.",
+        "## Streams\n\nThe data that the broker stores. The database of the controller is authoritative: if"
+        " streams are lost, the data is sent again.",
         table(
             ("stream", "subjects", "for", "at most", "synced with each message", "what for"),
             [

@@ -41,7 +41,7 @@ def _files() -> str:
     places = {
         "./saltern.yaml, /etc/saltern/saltern.yaml, ~/.config/saltern/saltern.yaml": "the configuration",
         "/var/lib/saltern": "the journals of runs",
-        "/var/cache/saltern": "what can be made again",
+        "/var/cache/saltern": "data that can be created again",
     }
     return ".SH FILES\n" + "\n".join(f".TP\n{escape(path)}\n{escape(what)}" for path, what in places.items())
 
@@ -86,13 +86,13 @@ def _head(name: str, about: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Prose as it is; lines that are indented, or that follow each other as a table does, keep their form."""
+    """The text for troff; indented lines, and lines of a table, keep their form."""
     if not re.search(r"^\s", text, re.MULTILINE) and len(text.splitlines()) < 3:
         return escape(text)
     return f".nf\n{escape(text)}\n.fi"
 
 
 def escape(text: str) -> str:
-    """Text that troff prints as it is written."""
+    """Text that troff prints unchanged."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace("…", "...")
     return re.sub(r"^([.'])", r"\\&\1", plain, flags=re.MULTILINE)

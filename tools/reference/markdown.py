@@ -38,7 +38,7 @@ def shown(value: object) -> str:
 
 
 def prose(text: str) -> str:
-    """A docstring's own marks become Markdown's."""
+    """The markup of a docstring as Markdown."""
     return re.sub(r"``([^`]+)``", r"`\1`", text)
 
 
@@ -56,7 +56,7 @@ def example(text: str) -> str:
 
 
 def docstring(text: str) -> tuple[str, dict[str, str]]:
-    """What a docstring says, its example aside, and what it says of each argument.
+    """The text of a docstring without its example, and the text of each argument.
 
     Several names may share a line.
     """

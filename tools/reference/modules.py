@@ -10,21 +10,22 @@ from tools.reference.markdown import code, docstring, example, page, prose, show
 
 TITLES = {"states": "State module", "functions": "Execution module"}
 INTRO = {
-    "states": "What a state file may name: `file.managed`, `cmd.run` …",
-    "functions": "What templates call as `salt['mod.fun'](…)`, conditions as `fun: mod.fun`, and"
-    " the command line as `saltern call mod.fun`.",
+    "states": "The functions for state files: `file.managed`, `cmd.run` …",
+    "functions": "The functions that templates call as `salt['mod.fun'](…)`, conditions as `fun: mod.fun`,"
+    " and the command line as `saltern call mod.fun`.",
 }
 EXAMPLES = """\
-Every function shows an example, and the tests run all of them in throw-away copies of a Debian machine: a
-state first in test mode, then really, then once more, when nothing must be left to do. A call prints what
-the page shows; `…` stands for what differs from machine to machine. What such a copy cannot have (a Docker
-engine, a kernel of its own …) is listed with its reason in `tests/modules/examples/exceptions.py`; of those
-at most the answer that they give there is checked.
+Every function has an example, and the tests run all of them in temporary copies of a Debian machine: a state
+first in test mode, then for real, then again, when nothing may be left to do. A call prints the output on the
+page; `…` stands for parts that differ between machines. Examples that need more than such a copy has (Docker,
+its own kernel …) are listed with the reason in `tests/modules/examples/exceptions.py`; of those, at most the
+answer that such a copy gives is checked.
 
 The machine of the examples is called web1. It has the users ada, deploy and olduser and the group staffers,
 a small tree and pillar in `/srv`, an application with its files in `/srv/app`, `/etc/app.conf` and
-`/etc/app.ini`, a web server on port 8000, and repositories of its own for packages.
-`tests/modules/examples/layers` has all of it."""
+`/etc/app.ini`, a web server on port 8000, and its own package repositories. All of it is in
+`tests/modules/examples/layers`.
+"""
 
 
 def pages(registry: Registry) -> dict[str, str]:
@@ -75,7 +76,7 @@ def _module(registry: Registry, kind: str, name: str) -> str:
     parts = [_about(registry, kind, name), contents]
     if kind == "states" and registry.companion(name, "mod_watch") is not None:
         parts.append(
-            f"Reacts to `watch` and `listen`: when such a state changed, `{name}.mod_watch` is called."
+            f"Reacts to `watch` and `listen`: when a watched state has changed, `{name}.mod_watch` is called."
         )
     for member in members:
         found = registry.state(name, member) if kind == "states" else registry.function(f"{name}.{member}")
@@ -85,7 +86,7 @@ def _module(registry: Registry, kind: str, name: str) -> str:
 
 
 def _slug(member: str) -> str:
-    """As Markdown makes anchors: the dot between module and function goes."""
+    """The anchor of Markdown, without the dot between module and function."""
     return member.lower()
 
 
@@ -111,7 +112,7 @@ def _function(module: str, found: AnyState | AnyFunction) -> str:
     elif known.rest == "Variables":
         parts.append("Further arguments are variables for the template that is rendered.")
     elif known.rest:
-        parts.append("Lets unknown arguments pass, as Salt does; they are reported before the run.")
+        parts.append("Accepts unknown arguments, as in Salt; they are reported before the run.")
     parts += _beside_salt(known.key)
     if shown_example := example(found.doc):
         parts.append(shown_example)
@@ -132,9 +133,9 @@ def _beside_salt(key: str) -> list[str]:
                 ("Salt's argument", "what would happen without it"),
                 refused,
             ),
-            ("Not supported (reported before the run):", ("Salt's argument", "what is different"), different),
-            ("Accepted, without an effect:", ("Salt's argument", "why"), nothing),
-            ("Another default than Salt's:", ("argument", "why"), defaults),
+            ("Not supported (reported before the run):", ("Salt's argument", "what differs"), different),
+            ("Accepted without effect:", ("Salt's argument", "why"), nothing),
+            ("Default that differs from Salt's:", ("argument", "why"), defaults),
         )
         if rows
     ]

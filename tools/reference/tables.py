@@ -37,7 +37,7 @@ WHEN = {
 
 def commands() -> str:
     parts = [
-        "Every command has `--help`; this page is what it prints.",
+        "Every command has `--help`; this page shows its output.",
         table(("command", "what it does"), [(f"[`{n}`](#saltern-{n})", c.help) for n, c in COMMANDS.items()]),
     ]
     for name in COMMANDS:
@@ -65,19 +65,21 @@ def options() -> str:
             code(row.name),
             ", ".join(map(code, filter(None, row.choices))) or row.shape,
             shown(row.default),
-            prose(row.doc) + (" **Read, but without effect in this version.**" if row.name in unread else ""),
+            prose(row.doc)
+            + (" **Accepted, but without effect in this version.**" if row.name in unread else ""),
         )
         for row in OPTIONS.values()
     ]
     return page(
         "Configuration options",
-        "The later of these wins: the configuration file, the environment variable `SALTERN_` and the name"
-        " in capitals, a flag on the command line.",
-        "The file is the one that `--config` or `SALTERN_CONFIG` names, else the first of"
+        "A later one of these overrides the earlier ones: the configuration file, the environment variable "
+        "`SALTERN_` with the name in capitals, a flag on the command line.",
+        "The file is the one that `--config` or `SALTERN_CONFIG` names, or else the first of"
         " `/etc/saltern/saltern.yaml`, `~/.config/saltern/saltern.yaml` and `/etc/salt/minion`."
-        " A Salt minion's file will do: keys that only Salt uses are ignored, and `config.get` finds them.",
+        " The file of a Salt minion works, too: keys that only Salt uses are ignored, but `config.get` "
+        "finds them.",
         table(("option", "value", "default", "meaning"), rows),
-        "These keys of Salt's are followed, too; they are set in the file only.",
+        "These keys of Salt are supported as well, but only in the file.",
         table(("key", "meaning"), [(code(name), prose(doc)) for name, doc in FOLLOWED.items()]),
     )
 
@@ -100,13 +102,14 @@ def requisites() -> str:
     return page(
         "Requisites",
         "A requisite is a list of targets: `- type: ID or name`, a bare `- ID`, or `- sls: NAME`. Patterns"
-        " (`*`, `?`, `[…]`) are fine. The `_in` form is written on the other side: `require_in: [{file: x}]`"
+        " (`*`, `?`, `[…]`) are allowed. The `_in` form is written on the other side: `require_in: [{file: "
+        "x}]`"
         " gives `x` a `require`.",
         table(("requisite", "reverse form", "meaning", "when"), rows),
-        "All requisites of a state are asked, and all must agree: a failure beats everything, then a"
-        " requisite that holds the state back, then a signal to react. The table below says what each kind"
-        " answers.",
-        table(("requisite", "not run, and that is fine", "not run, and that is a failure"), _answers()),
+        "All requisites of a state are evaluated together: a failure takes precedence, then a requisite "
+        "that holds the state back, then a signal to react. The table shows the possible results of each "
+        "kind.",
+        table(("requisite", "skipped, which is no failure", "blocked, which is a failure"), _answers()),
         "See [the concept](../concepts/requisites.md) and `examples/requisites`.",
     )
 
@@ -130,11 +133,11 @@ def keywords() -> str:
     rows = [(code(row.name), prose(row.shape), prose(row.doc)) for row in KEYWORDS.values()]
     return page(
         "Keywords",
-        "Words among the arguments of a state that the engine reads itself. They are not passed on to the"
+        "Arguments of a state that the engine itself reads. They are not passed on to the"
         " function, unless it has a parameter of that name (as `cmd.run` has `runas`).",
         table(("keyword", "value", "meaning"), rows),
-        "Beside these there are `name`, `names` and the [requisites](requisites.md). `examples/keywords`"
-        " uses them in a run.",
+        "Others are `name`, `names` and the [requisites](requisites.md). `examples/keywords` uses them in a"
+        " run.",
     )
 
 
@@ -146,15 +149,16 @@ def renderers() -> str:
     return page(
         "Renderers",
         "The first line of a file may name a pipe of renderers: `#!jinja|yaml`, `#!py`, `#!mako|json`."
-        " Without it the option `renderer` counts (`jinja|yaml`).",
+        " Without it, the option `renderer` is used (`jinja|yaml`).",
         table(("renderer", "makes", "what it is", "to install"), rows),
-        "Those of an installed Salt are run by its library; nothing of them runs in an untrusted tree:",
+        "Those of an installed Salt are run by its library, but not in an untrusted tree:",
         table(
             ("renderer", "what it is", "to install, beside Salt"),
             [(code(name), prose(doc), needs or "nothing") for name, (doc, needs) in SALTS.items()],
         ),
-        "Renderers that make text come first, one that makes data comes last; those that make values come"
-        " after it, or before it for a text that is encrypted as a whole. See `examples/renderers`.",
+        "Renderers that produce text come first, one that produces data comes last; those that produce "
+        "values come after it, or before it for a text that is encrypted as a whole. See "
+        "`examples/renderers`.",
     )
 
 
@@ -167,9 +171,9 @@ def filters() -> str:
 
     return page(
         "Jinja filters and tests",
-        "Beside those that Jinja brings itself.",
+        "In addition to those of Jinja itself.",
         "## Filters",
-        table(("filter", "what it gives"), rows(FILTERS, resolve)),
+        table(("filter", "result"), rows(FILTERS, resolve)),
         "## Tests",
         table(("test", "true if"), rows(TESTS, resolve_test)),
         "## Tags",
@@ -191,10 +195,11 @@ def grains() -> str:
     ]
     return page(
         "Grains",
-        "What a machine knows of itself. Grains are found out in groups, and only when one"
-        " of the group is read. `saltern show grains` reads all.",
-        "These override the detected ones, the later winning: `grains` in the configuration, then a"
-        " grains file: the one that `--grains` or `grains_file` names, else `/etc/salt/grains`,"
+        "Facts about a machine. Grains are collected in groups, and only when one of a group is read. "
+        "`saltern show grains` reads all.",
+        "These override the detected ones, each overriding those before it: `grains` in the configuration, "
+        "then a"
+        " grains file: the one that `--grains` or `grains_file` names, or else `/etc/salt/grains`,"
         " `/etc/saltern/grains` and `grains` beside the configuration.",
         table(("grains", "found by"), rows),
     )
@@ -208,7 +213,7 @@ def matchers() -> str:
     ]
     return page(
         "Matchers",
-        "How a target in a top file, in `match.*` functions and in `global_state_conditions` is read. A top"
+        "The kinds of targets in top files, in `match.*` functions and in `global_state_conditions`. A top"
         " file names one with `- match: NAME`; without it a target is `compound`.",
         table(("matcher", "letter in compound", "meaning"), rows),
     )
@@ -226,7 +231,7 @@ def exit_codes() -> str:
 def outputs() -> str:
     return page(
         "Outputs",
-        "What `--out` takes.",
+        "The values of `--out`.",
         table(("output", "what it is"), [(code(name), words.OUTPUTS[name]) for name in OUTPUTS]),
         "See [Output and scripts](../guides/output-and-scripts.md).",
     )
@@ -250,15 +255,15 @@ def check() -> str:
 
     return page(
         "Rules of `saltern check`",
-        "A rule is switched on and off, and made a warning or an error, in the configuration"
+        "A rule can be switched on and off, and made a warning or an error, in the configuration"
         " (`check: {rules: {NAME: off}}`), on the command line (`--rule NAME`, `--rule NAME=error`,"
         " `--ignore NAME`), and for one place by a comment `saltern: ignore NAME` on the line or the one"
         " above."
         " `saltern check --list` prints this table. [How to use it](../guides/check.md).",
         table(head, rows(asked)),
-        "The compiler reports these itself. `apply` makes some of them warnings that are errors here.",
+        "The compiler itself reports these. Some of them are errors here, but warnings in `apply`.",
         table(head, rows(told)),
-        "Every other [problem](errors.md) keeps a file from compiling, and is always reported.",
+        "Every other [problem](errors.md) prevents a file from compiling, and is always reported.",
         "## Formats",
         table(("`--out`", "what it is"), [(code(name), words.FINDINGS[name]) for name in WRITERS]),
     )
