@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.groups import lies_on_disk, markers_of, time_by_folder
+from tests.large_pages import keep_for_forks
 from tests.memory import disk_directory, memory_directory, move_temporary_files, path_for
 from tests.power_lock import lock_power
 
@@ -39,7 +40,9 @@ settings.load_profile("saltern")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Short paths for what a folder of tests shares: sockets lie there."""
+    """Short paths for what a folder of tests shares: sockets lie there. And nothing that is collected is
+    garbage: ``keep_for_forks`` looks for some afterwards."""
+    gc.disable()
     if MEMORY and not config.option.basetemp:
         config.option.basetemp = os.path.join(tempfile.gettempdir(), "b")
 
@@ -74,9 +77,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Thousands of collected tests stay to the end: the collector of garbage need not walk them each time."""
-    gc.collect()
-    gc.freeze()
+    """Thousands of collected tests stay to the end: neither the collector of garbage nor a fork need go
+    through them each time."""
+    keep_for_forks()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -11,6 +11,7 @@ from tools.pages import ROOT, problems, runnable
 
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    ROOT / "bench" / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").rglob("*.md")),
 ]
@@ -18,10 +19,27 @@ INTERNALS = [page for page in PAGES if page.parent.name in ("decisions", "intern
 NAMED = re.compile(r"`([\w/]+\.(?:py|js|css))`")
 OF_USERS = frozenset({"_states/test.py"})  # in a tree of states
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+TO_A_HEADING = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$|<a id=\"([^\"]+)\"", re.MULTILINE)
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+FENCES = re.compile(r"```.*?```", re.DOTALL)
 
 
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+@cache
+def headings(page: Path) -> frozenset[str]:
+    """What a link to a part of a page may name, as GitHub makes it of the headings."""
+    found = HEADING.findall(FENCES.sub("", page.read_text(encoding="utf-8")))
+    return frozenset(
+        anchor or re.sub(r"[^\w\- ]", "", _words(text)).replace(" ", "-") for text, anchor in found
+    )
+
+
+def _words(heading: str) -> str:
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
 
 
 @cache
@@ -36,8 +54,17 @@ def test_the_commands_of_a_page_print_what_the_page_shows(page: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_to_a_part_of_a_page_leads_to_a_heading(page: Path) -> None:
+    links = TO_A_HEADING.findall(CODE.sub("", page.read_text(encoding="utf-8")))
+    pages = [(page.parent / file if file else page, heading) for file, heading in links]
+    assert [
+        f"{to.name}#{part}" for to, part in pages if to.suffix == ".md" and part not in headings(to)
+    ] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
-    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = CODE.sub("", page.read_text(encoding="utf-8"))
     broken = [link[0] for link in LINK.findall(text) if not (page.parent / link[0]).exists()]
     assert broken == []
 

@@ -10,8 +10,9 @@ import base64
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
@@ -49,15 +50,20 @@ own-{{ origin }}:
 broken-{{ origin }}:
   own.broken: [{word: {{ pillar[origin] | json }}}]
 """
+# What they do with one alone.
+ONCE = """\
+encoded:
+  cmd.run: [{name: 'echo {{ pillar.gpg | base64_encode }} {{ pillar.quoted | urlencode }}'}]
+beside:
+  cmd.run: [{name: 'echo {{ pillar.gpg }}'}, {parallel: true}]
+"""
+SLSES = ("gpg", "text", "sops", "nacl", "sdb")  # of the pillar
 MAIN = r"""{% set at = 'AT/' %}
 EACH
 wrong-{{ origin }}:
   file.managed: [{name: {{ pillar[origin] | json }}}]
 {% endfor %}
-encoded:
-  cmd.run: [{name: 'echo {{ pillar.gpg | base64_encode }} {{ pillar.quoted | urlencode }}'}]
-beside:
-  cmd.run: [{name: 'echo {{ pillar.gpg }}'}, {parallel: true}]
+ONCE
 slot-beside:
   test.configurable_test_state:
     - parallel: true
@@ -101,6 +107,16 @@ def broken(name, word):
 """
 
 
+def states_of(text: str) -> str:
+    """The states, with ``EACH`` and ``ONCE`` filled in."""
+    return text.replace("EACH", EACH).replace("ONCE\n", ONCE).replace("ORIGINS", repr(list(ORIGINS)))
+
+
+def top_of(*more: str) -> str:
+    """The top file of the pillar, with the secrets behind ``more``."""
+    return f"base: {{'*': [{', '.join((*more, *SLSES))}]}}\n"
+
+
 class Canaries:
     """The tree, and its secrets by origin."""
 
@@ -139,10 +155,9 @@ class Canaries:
         sops = SopsFile({"age": words["age"], "number": int(words["number"])}, identity.to_public())
         blocks = ((name, ring.encrypted(words[name])) for name in ("gpg", "lines", "quoted"))
         rows = "".join(f"{name}: {indented(block)}\n" for name, block in blocks)
-        main = MAIN.replace("EACH", EACH).replace("ORIGINS", repr(list(ORIGINS)))
         self.place.write(
             {
-                "pillar/top.sls": "base: {'*': [gpg, text, sops, nacl, sdb]}\n",
+                "pillar/top.sls": top_of(),
                 "pillar/gpg.sls": f"#!yaml|gpg\n{rows}",
                 "pillar/text.sls": f"#!gpg|yaml\n{ring.encrypted('text: ' + words['text'] + chr(10))}",
                 "pillar/sops.sls": f"#!json|sops\n{sops.json()}",
@@ -150,7 +165,7 @@ class Canaries:
                 "pillar/sdb.sls": "env: sdb://os/CANARY\nyaml: sdb://files/yaml\n"
                 "sqlite: {{ salt['sdb.get']('sdb://lite/sqlite') }}\n",
                 "etc/saltern.yaml": json.dumps(self._config(ring, vault)),
-                "main.sls": main.replace("AT/", f"{self.at}/"),
+                "main.sls": states_of(MAIN).replace("AT/", f"{self.at}/"),
                 "late.sls": LATE.replace("AT/", f"{self.at}/"),
                 "late.txt": "{{ salt['sdb.get']('sdb://os/LATE_FILE') }}\n",
                 "_states/own.py": STATE,
@@ -188,13 +203,17 @@ class Canaries:
 
     def files_with_leaks(self) -> list[str]:
         """Files below the place that hold one, other than what states made and what stores hold."""
-        kept = (self.at, self.place.base / "keep", self.place.base / "etc")
-        found = []
-        for path in self.place.base.rglob("*"):
-            if path.is_file() and not any(path.is_relative_to(one) for one in kept):
-                leaks = self.leaks(path.read_bytes().decode("utf-8", "replace"))
-                found += [f"{path.relative_to(self.place.base)}: {leak}" for leak in leaks]
-        return found
+        base = self.place.base
+        return self.leaks_below(base, (self.at, base / "keep", base / "etc"))
+
+    def leaks_below(self, top: Path, kept: Collection[Path] = ()) -> list[str]:
+        """The same for all files below ``top`` but those in the directories that are ``kept``."""
+        return [
+            f"{path.relative_to(top)}: {leak}"
+            for path in top.rglob("*")
+            if path.is_file() and not any(path.is_relative_to(one) for one in kept)
+            for leak in self.leaks(path.read_bytes().decode("utf-8", "replace"))
+        ]
 
 
 @contextmanager

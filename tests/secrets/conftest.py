@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyrage
 import pytest
 from tests.e2e.command import Place
 from tests.secrets.keyring import KeyRing, key_ring
@@ -26,3 +27,9 @@ def _no_secrets() -> Iterator[None]:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
+
+
+@pytest.fixture
+def identity() -> pyrage.x25519.Identity:
+    """A key of age, which sops encrypts for, too."""
+    return pyrage.x25519.Identity.generate()

@@ -15,11 +15,6 @@ from tests.secrets.keyring import indented
 needs_age = pytest.mark.skipif(shutil.which("age") is None, reason="age is not installed: make machine")
 
 
-@pytest.fixture
-def identity() -> pyrage.x25519.Identity:
-    return pyrage.x25519.Identity.generate()
-
-
 def encrypted(text: str, recipient: object) -> str:
     command = ["age", "--armor", "--recipient", str(recipient)]
     return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=True).stdout

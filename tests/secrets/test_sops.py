@@ -27,11 +27,6 @@ DATA = {
 }
 
 
-@pytest.fixture
-def identity() -> pyrage.x25519.Identity:
-    return pyrage.x25519.Identity.generate()
-
-
 def shown(place: Place, text: str, identity: object, *words: str, name: str = "data") -> Done:
     (place.base / "keys.txt").write_text(f"# created: today\n{identity}\n")
     place.write({"pillar/top.sls": f"base: {{'*': [{name}]}}\n", f"pillar/{name}.sls": text})

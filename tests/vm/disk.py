@@ -153,7 +153,9 @@ def _put_python(tree: Path, needed: Iterable[str]) -> None:
         started.symlink_to(program)
     packages = _below(tree, library) / "site-packages"
     _compile(ROOT / "src/saltern")
-    shutil.copytree(ROOT / "src/saltern", packages / "saltern", symlinks=True)
+    # The files of code are valid for the files here only, and runs of the tests leave 130 MB of them.
+    ours = shutil.ignore_patterns("*.code")
+    shutil.copytree(ROOT / "src/saltern", packages / "saltern", symlinks=True, ignore=ours)
     for name in needed:
         for file in distribution(name).files or ():
             if ".." not in file.parts:
